@@ -1,0 +1,1 @@
+# Deliberately empty: the bundled abseil targets exist already.

@@ -1,0 +1,8 @@
+# Warnings for our own targets: quire_warnings is linked privately, never exported.
+add_library(quire_warnings INTERFACE)
+target_compile_options(quire_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
+  -Wunused -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough)
+if(QUIRE_WARNINGS_AS_ERRORS)
+  target_compile_options(quire_warnings INTERFACE -Werror)
+endif()

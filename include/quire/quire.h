@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Everything, in the order of a request.
+#include <quire/error.h>
+#include <quire/token.h>
+#include <quire/tokenizer.h>
+#include <quire/chat.h>
+#include <quire/checkpoint.h>
+#include <quire/model_config.h>
+#include <quire/model.h>
+#include <quire/kv_cache.h>
+#include <quire/page_pool.h>
+#include <quire/dynamic_cache.h>
+#include <quire/sampling.h>
+#include <quire/generator.h>
