@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
 #include <quire/error.h>
 
 #include <set>
 #include <string_view>
-
-#include <gtest/gtest.h>
 
 namespace quire {
 namespace {
