@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include <quire/export.h>
 #include <quire/kv_cache.h>
@@ -21,6 +22,7 @@ class QUIRE_EXPORT DynamicCache final : public KvCache {
   explicit DynamicCache(std::shared_ptr<PagePool> pool);
   ~DynamicCache() override;
 
+  std::string_view kind() const override { return "dynamic"; }
   std::int64_t length() const override;
   void truncate(std::int64_t n) override;
   bool can_truncate(std::int64_t n) const override;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,9 @@ class QUIRE_EXPORT KvCache {
   virtual ~KvCache();
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
+
+  // The name that reports use: "dynamic", "static", …; a class of your own may have its own.
+  virtual std::string_view kind() const { return "custom"; }
 
   // Tokens whose keys and values are here, by position: after generate(), prompt + new - 1.
   virtual std::int64_t length() const = 0;

@@ -13,4 +13,6 @@
 #include <quire/page_pool.h>
 #include <quire/dynamic_cache.h>
 #include <quire/sampling.h>
+#include <quire/request.h>
+#include <quire/result.h>
 #include <quire/generator.h>

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <quire/chat.h>
+#include <quire/kv_cache.h>
+#include <quire/sampling.h>
+#include <quire/token.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quire {
+
+// What to generate from: exactly one of prompt, ids and messages.
+struct Request {
+  std::optional<std::string> prompt = std::nullopt;  // special tokens as the tokenizer adds them
+  std::optional<TokenIds> ids = std::nullopt;        // taken as they are
+  std::vector<Message> messages = {};                // rendered by the model's chat template
+  std::string tools_json = {};                       // JSON array, for messages
+
+  std::int64_t max_new_tokens = 256;
+  // None of these two: what the files recommend (Model::generation_defaults).
+  std::optional<Sampling> sampling = std::nullopt;
+  std::optional<std::vector<TokenId>> eos = std::nullopt;
+  std::vector<std::string> stop = {};  // the answer ends before one, across token borders
+  bool ignore_eos = false;             // go on past EOS, which is neither suppressed nor special
+  int logprobs = 0;                    // report the k most likely tokens of each step
+  int n = 1;                           // answers from one prefill
+
+  // The caller's own cache: the request's tokens are appended after cache->length(). Not owned.
+  // With n > 1 the first answer stays in it.
+  KvCache* cache = nullptr;
+
+  std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
+};
+
+enum class Stream { kContinue, kStop, kCancel };
+
+// Receives each chunk of text as it becomes certain: whole UTF-8, never part of a stop string;
+// together they are Result::text. kStop ends the answer here; kCancel abandons it. An exception
+// thrown here ends the request and reaches the caller of generate. It runs while the generator is
+// locked: it must not call back into it.
+using StreamCallback = std::function<Stream(std::string_view chunk)>;
+
+}  // namespace quire

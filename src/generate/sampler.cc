@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generate/sampler.h"
+
+#include <quire/error.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace quire {
+namespace {
+
+constexpr float kRemoved = -std::numeric_limits<float>::infinity();
+
+void require(bool condition, std::string_view field, std::string_view expected, double found) {
+  if (condition) return;
+  throw Error(ErrorCode::kInvalidArgument, field,
+              "expected " + std::string(expected) + ", found " + std::to_string(found));
+}
+
+std::mt19937_64 seeded(std::uint64_t seed, std::uint64_t stream) {
+  std::seed_seq words{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
+                      static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)};
+  return std::mt19937_64(words);
+}
+
+// Also the check that next() promises, since everything starts from the largest logit.
+float largest_of(std::span<const float> logits) {
+  float largest = kRemoved;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (std::isnan(logits[i]) || logits[i] == std::numeric_limits<float>::infinity()) {
+      throw Error(ErrorCode::kBadNumber, "logits",
+                  "expected finite numbers, found " + std::to_string(logits[i]) + " for token " +
+                      std::to_string(i));
+    }
+    largest = std::max(largest, logits[i]);
+  }
+  if (largest == kRemoved) {
+    throw Error(ErrorCode::kBadNumber, "logits", "expected a finite number, found none");
+  }
+  return largest;
+}
+
+// exp(x - largest) summed in double: softmax(x) is exp(x - largest) / this.
+double softmax_sum(std::span<const float> logits, float largest) {
+  double sum = 0;
+  for (const float x : logits) sum += std::exp(x - largest);
+  return sum;
+}
+
+void keep_top_k(std::span<float> logits, std::int64_t top_k) {
+  if (top_k <= 0 || top_k >= std::ssize(logits)) return;
+  std::vector<float> sorted(logits.begin(), logits.end());
+  std::nth_element(sorted.begin(), sorted.begin() + (top_k - 1), sorted.end(), std::greater<>());
+  const float threshold = sorted[static_cast<std::size_t>(top_k - 1)];
+  for (float& x : logits) {
+    if (x < threshold) x = kRemoved;
+  }
+}
+
+// Walks up from the least likely token, of equals from the lowest id, and removes tokens while the
+// probability passed, this token's included, is at most 1 - top_p. The last always stays.
+void keep_top_p(std::span<float> logits, double top_p) {
+  if (top_p >= 1) return;
+  const float largest = largest_of(logits);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (logits[i] != kRemoved) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return logits[a] < logits[b]; });
+  const double sum = softmax_sum(logits, largest);
+  const auto limit = static_cast<float>(1 - top_p);
+  double passed = 0;
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    float& x = logits[order[i]];
+    passed += static_cast<float>(std::exp(x - largest) / sum);
+    if (static_cast<float>(passed) > limit) break;
+    x = kRemoved;
+  }
+}
+
+void keep_min_p(std::span<float> logits, double min_p) {
+  if (min_p <= 0) return;
+  const float largest = largest_of(logits);
+  const double sum = softmax_sum(logits, largest);
+  const float threshold = static_cast<float>(min_p) * static_cast<float>(1 / sum);
+  for (float& x : logits) {
+    if (x != largest && static_cast<float>(std::exp(x - largest) / sum) < threshold) x = kRemoved;
+  }
+}
+
+TokenId likeliest(std::span<const float> logits) {
+  return static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
+
+// The token at which the running probability, by id, passes a uniform number.
+TokenId draw(std::span<const float> logits, float largest, std::mt19937_64& random) {
+  const double uniform = static_cast<double>(random() >> 11) * 0x1p-53;
+  const double target = uniform * softmax_sum(logits, largest);
+  double passed = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (logits[i] == kRemoved) continue;
+    last = i;
+    passed += std::exp(logits[i] - largest);
+    if (passed > target) break;
+  }
+  return static_cast<TokenId>(last);
+}
+
+}  // namespace
+
+void check_sampling(const Sampling& s) {
+  require(s.temperature >= 0 && std::isfinite(s.temperature), "temperature",
+          "a number of at least 0", s.temperature);
+  require(s.top_k >= 0, "top_k", "a number of at least 0", static_cast<double>(s.top_k));
+  require(s.top_p >= 0 && s.top_p <= 1, "top_p", "a number from 0 to 1", s.top_p);
+  require(s.min_p >= 0 && s.min_p <= 1, "min_p", "a number from 0 to 1", s.min_p);
+  require(s.repetition_penalty > 0 && std::isfinite(s.repetition_penalty), "repetition_penalty",
+          "a number above 0", s.repetition_penalty);
+}
+
+Sampler::Sampler(const Sampling& sampling, std::span<const TokenId> history, std::uint64_t stream)
+    : sampling_(sampling), random_(seeded(sampling.seed, stream)) {
+  check_sampling(sampling);
+  for (const TokenId id : history) {
+    if (static_cast<std::size_t>(id) >= seen_.size())
+      seen_.resize(static_cast<std::size_t>(id) + 1);
+    seen_[static_cast<std::size_t>(id)] = true;
+  }
+}
+
+void Sampler::penalise(std::span<float> logits) const {
+  const auto penalty = static_cast<float>(sampling_.repetition_penalty);
+  if (penalty == 1) return;
+  const std::size_t count = std::min(seen_.size(), logits.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (seen_[i]) logits[i] = logits[i] < 0 ? logits[i] * penalty : logits[i] / penalty;
+  }
+}
+
+void Sampler::process(std::span<float> logits) const {
+  penalise(logits);
+  if (sampling_.temperature == 0) return;
+  const auto temperature = static_cast<float>(sampling_.temperature);
+  if (temperature != 1) {
+    for (float& x : logits) x /= temperature;
+  }
+  keep_top_k(logits, sampling_.top_k);
+  keep_top_p(logits, sampling_.top_p);
+  keep_min_p(logits, sampling_.min_p);
+}
+
+TokenId Sampler::next(std::span<float> logits) {
+  largest_of(logits);
+  process(logits);
+  const TokenId id =
+      sampling_.temperature == 0 ? likeliest(logits) : draw(logits, largest_of(logits), random_);
+  if (static_cast<std::size_t>(id) >= seen_.size()) seen_.resize(static_cast<std::size_t>(id) + 1);
+  seen_[static_cast<std::size_t>(id)] = true;
+  return id;
+}
+
+double log_sum_exp(std::span<const float> logits) {
+  const float largest = largest_of(logits);
+  return largest + std::log(softmax_sum(logits, largest));
+}
+
+std::vector<std::pair<TokenId, float>> top_logprobs(std::span<const float> logits, std::int64_t k) {
+  std::vector<TokenId> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto wanted = std::min<std::int64_t>(k, std::ssize(logits));
+  const auto likelier = [&](TokenId a, TokenId b) {
+    const float x = logits[static_cast<std::size_t>(a)];
+    const float y = logits[static_cast<std::size_t>(b)];
+    return x != y ? x > y : a < b;
+  };
+  std::partial_sort(ids.begin(), ids.begin() + wanted, ids.end(), likelier);
+  const double normaliser = log_sum_exp(logits);
+  std::vector<std::pair<TokenId, float>> top;
+  for (std::int64_t i = 0; i < wanted; ++i) {
+    const TokenId id = ids[static_cast<std::size_t>(i)];
+    top.emplace_back(id, static_cast<float>(logits[static_cast<std::size_t>(id)] - normaliser));
+  }
+  return top;
+}
+
+}  // namespace quire
