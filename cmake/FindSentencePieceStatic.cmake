@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+#
 # Finds the static SentencePiece that cmake/setup.sh builds and defines SentencePiece::static.
 # A system SentencePiece is never used: see cmake/sentencepiece/CMakeLists.txt for why.
 file(GLOB _sentencepiece_placed ${QUIRE_HOME}/sentencepiece/*)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+#
 # Every dependency and its reason. Nothing else may be linked without a line here.
 #
 #   libtorch       tensors, CUDA, oneDNN                      placed by cmake/setup.sh, or your own
@@ -8,9 +10,12 @@
 #   nlohmann/json  config.json, tokenizer.json, chat contexts
 #   GoogleTest, Google Benchmark, CLI11: tests, bench and programs only, never the library
 
-set(QUIRE_HOME "$ENV{QUIRE_HOME}" CACHE PATH "Where cmake/setup.sh places libtorch and SentencePiece")
+# Where cmake/setup.sh places libtorch and SentencePiece: -DQUIRE_HOME, else the environment's.
 if(NOT QUIRE_HOME)
-  set(QUIRE_HOME "$ENV{HOME}/.cache/quire" CACHE PATH "" FORCE)
+  set(QUIRE_HOME $ENV{QUIRE_HOME})
+endif()
+if(NOT QUIRE_HOME)
+  set(QUIRE_HOME $ENV{HOME}/.cache/quire)
 endif()
 
 find_package(Threads REQUIRED)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+#
 # quire_folder(NAME SOURCES a.cc b.cc [TORCH] [LINK targets...])
 #
 # One folder of src/ as an object library quire_<NAME>. TORCH adds libtorch's headers and a

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+#
 # quire_sanitizers instruments and links our own targets as QUIRE_SANITIZE asks; empty means none.
 add_library(quire_sanitizers INTERFACE)
 if(QUIRE_SANITIZE)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+#
 # Warnings for our own targets: quire_warnings is linked privately, never exported.
 add_library(quire_warnings INTERFACE)
 target_compile_options(quire_warnings INTERFACE

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+#
 # Merges every archive below FOLDER into OUTPUT.
 file(REMOVE ${OUTPUT})
 file(GLOB_RECURSE archives ${FOLDER}/*.a)
