@@ -44,10 +44,12 @@ float largest_of(std::span<const float> logits) {
   return largest;
 }
 
-// exp(x - largest) summed in double: softmax(x) is exp(x - largest) / this.
-double softmax_sum(std::span<const float> logits, float largest) {
+// The softmax of x is weight(x) over the sum of all weights. Sums are taken in double.
+double weight(float x, float largest) { return static_cast<double>(std::exp(x - largest)); }
+
+double sum_of_weights(std::span<const float> logits, float largest) {
   double sum = 0;
-  for (const float x : logits) sum += std::exp(x - largest);
+  for (const float x : logits) sum += weight(x, largest);
   return sum;
 }
 
@@ -72,12 +74,12 @@ void keep_top_p(std::span<float> logits, double top_p) {
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return logits[a] < logits[b]; });
-  const double sum = softmax_sum(logits, largest);
+  const double sum = sum_of_weights(logits, largest);
   const auto limit = static_cast<float>(1 - top_p);
   double passed = 0;
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {
     float& x = logits[order[i]];
-    passed += static_cast<float>(std::exp(x - largest) / sum);
+    passed += weight(x, largest) / sum;
     if (static_cast<float>(passed) > limit) break;
     x = kRemoved;
   }
@@ -86,10 +88,10 @@ void keep_top_p(std::span<float> logits, double top_p) {
 void keep_min_p(std::span<float> logits, double min_p) {
   if (min_p <= 0) return;
   const float largest = largest_of(logits);
-  const double sum = softmax_sum(logits, largest);
+  const double sum = sum_of_weights(logits, largest);
   const float threshold = static_cast<float>(min_p) * static_cast<float>(1 / sum);
   for (float& x : logits) {
-    if (x != largest && static_cast<float>(std::exp(x - largest) / sum) < threshold) x = kRemoved;
+    if (x != largest && static_cast<float>(weight(x, largest) / sum) < threshold) x = kRemoved;
   }
 }
 
@@ -100,13 +102,13 @@ TokenId likeliest(std::span<const float> logits) {
 // The token at which the running probability, by id, passes a uniform number.
 TokenId draw(std::span<const float> logits, float largest, std::mt19937_64& random) {
   const double uniform = static_cast<double>(random() >> 11) * 0x1p-53;
-  const double target = uniform * softmax_sum(logits, largest);
+  const double target = uniform * sum_of_weights(logits, largest);
   double passed = 0;
   std::size_t last = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     if (logits[i] == kRemoved) continue;
     last = i;
-    passed += std::exp(logits[i] - largest);
+    passed += weight(logits[i], largest);
     if (passed > target) break;
   }
   return static_cast<TokenId>(last);
@@ -167,7 +169,7 @@ TokenId Sampler::next(std::span<float> logits) {
 
 double log_sum_exp(std::span<const float> logits) {
   const float largest = largest_of(logits);
-  return largest + std::log(softmax_sum(logits, largest));
+  return static_cast<double>(largest) + std::log(sum_of_weights(logits, largest));
 }
 
 std::vector<std::pair<TokenId, float>> top_logprobs(std::span<const float> logits, std::int64_t k) {
@@ -180,11 +182,11 @@ std::vector<std::pair<TokenId, float>> top_logprobs(std::span<const float> logit
     return x != y ? x > y : a < b;
   };
   std::partial_sort(ids.begin(), ids.begin() + wanted, ids.end(), likelier);
-  const double normaliser = log_sum_exp(logits);
+  const auto normaliser = static_cast<float>(log_sum_exp(logits));
   std::vector<std::pair<TokenId, float>> top;
   for (std::int64_t i = 0; i < wanted; ++i) {
     const TokenId id = ids[static_cast<std::size_t>(i)];
-    top.emplace_back(id, static_cast<float>(logits[static_cast<std::size_t>(id)] - normaliser));
+    top.emplace_back(id, logits[static_cast<std::size_t>(id)] - normaliser);
   }
   return top;
 }
