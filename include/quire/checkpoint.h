@@ -17,7 +17,7 @@ namespace quire {
 // The element or block encodings that checkpoints hold. Quantised ones are blocks of 32 (Q4_0 …
 // Q8_0) or 256 (K types) weights along a row.
 enum class BlockType : std::uint8_t {
-  kF32, kF16, kBF16,
+  kF32, kF16, kBF16, kF64,
   kQ4_0, kQ4_1, kQ5_0, kQ5_1, kQ8_0,
   kQ2_K, kQ3_K, kQ4_K, kQ5_K, kQ6_K,
 };
@@ -51,11 +51,13 @@ class QUIRE_EXPORT Checkpoint {
   virtual const std::filesystem::path& path() const = 0;
   virtual std::span<const TensorInfo> tensors() const = 0;
 
-  // nullptr if there is none of that name.
+  // nullptr if there is none of that name. Throws Error kUnsupported for one whose type holds no
+  // weights (integers, booleans, …): such tensors are legal, but not among tensors().
   virtual const TensorInfo* find(std::string_view name) const = 0;
 
-  // A JSON object: config.json, or GGUF's metadata with dotted keys and without the long
-  // tokenizer arrays.
+  // A JSON object. A directory's is config.json, where NaN, Infinity and -Infinity, which Python
+  // writes and JSON lacks, have become strings. GGUF's is its metadata under dotted keys; of arrays
+  // under "tokenizer.ggml." and of very long ones only the length is given, as "KEY.length".
   virtual std::string_view config_json() const = 0;
 };
 

@@ -3,12 +3,14 @@
 
 #include <quire/error.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <utility>
 #include <vector>
 
+#include "io/quote.h"
 #include "io/read_file.h"
 
 namespace quire {
@@ -44,11 +46,19 @@ class CountingIterator {
   const char** reached_;
 };
 
+using Member = std::function<void(const std::string&, Json)>;
+
 // Builds the document from the parser's events; stops at the first thing that is not allowed.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
-  Builder(std::string_view text, std::string_view subject, int max_depth)
-      : begin_(text.data()), reached_(text.data()), subject_(subject), max_depth_(max_depth) {}
+  // With `member` the root must be an object, whose members go there instead of into the document.
+  Builder(std::string_view text, std::string_view subject, int max_depth,
+          const Member* member = nullptr)
+      : begin_(text.data()),
+        reached_(text.data()),
+        subject_(subject),
+        max_depth_(max_depth),
+        member_(member) {}
 
   const char** reached() { return &reached_; }
   Json take() { return std::move(root_); }
@@ -72,9 +82,14 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& name) override {
+    if (member_ != nullptr && open_.size() == 1) {
+      member_name_ = std::move(name);
+      value_ = &member_value_;
+      return true;
+    }
     auto& object = open_.back()->get_ref<Json::object_t&>();
     const auto [entry, is_new] = object.emplace(std::move(name), nullptr);
-    if (!is_new) fail(offset(), "duplicate key \"" + entry->first.substr(0, 100) + '"');
+    if (!is_new) fail(offset(), "duplicate key " + quote(entry->first));
     value_ = &entry->second;
     return true;
   }
@@ -101,13 +116,18 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   bool put(Json value) {
+    if (member_ != nullptr && open_.empty()) fail(offset(), "expected an object");
     place() = std::move(value);
+    hand_over();
     return true;
   }
 
   bool open(Json container) {
     if (open_.size() >= static_cast<std::size_t>(max_depth_)) {
       fail(offset(), "nested deeper than " + std::to_string(max_depth_) + " levels");
+    }
+    if (member_ != nullptr && open_.empty() && !container.is_object()) {
+      fail(offset(), "expected an object");
     }
     Json& at = place();
     at = std::move(container);
@@ -117,13 +137,22 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool close() {
     open_.pop_back();
+    hand_over();
     return true;
+  }
+
+  // After a value is complete: gives it away if it is a member of the root.
+  void hand_over() {
+    if (member_ != nullptr && open_.size() == 1) (*member_)(member_name_, std::move(member_value_));
   }
 
   const char* begin_;
   const char* reached_;
   std::string_view subject_;
   int max_depth_;
+  const Member* member_;
+  std::string member_name_;
+  Json member_value_;
   Json root_;
   Json* value_ = nullptr;    // of the key last read
   std::vector<Json*> open_;  // containers around what comes next; only the innermost grows
@@ -137,10 +166,7 @@ std::string describe(const Json& value) {
   return text;
 }
 
-}  // namespace
-
-Json parse_json(std::string_view text, std::string_view subject, int max_depth) {
-  Builder builder(text, subject, max_depth);
+void run(Builder& builder, std::string_view text) {
   // The parser skips a byte order mark, which JSON does not allow, and takes a zero byte for the
   // end.
   if (text.starts_with("\xEF\xBB\xBF")) builder.fail(0, "a byte order mark");
@@ -148,7 +174,47 @@ Json parse_json(std::string_view text, std::string_view subject, int max_depth) 
   const CountingIterator first(text.data(), builder.reached());
   const CountingIterator last(text.data() + text.size(), builder.reached());
   Json::sax_parse(first, last, &builder);
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, std::string_view subject, int max_depth) {
+  Builder builder(text, subject, max_depth);
+  run(builder, text);
   return builder.take();
+}
+
+void parse_json_members(std::string_view text, std::string_view subject, const Member& member,
+                        int max_depth) {
+  Builder builder(text, subject, max_depth, &member);
+  run(builder, text);
+}
+
+std::string quote_non_finite(std::string_view text) {
+  constexpr std::string_view kNames[] = {"NaN", "Infinity", "-Infinity"};
+  std::string out;
+  out.reserve(text.size() + 2);
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\' && i + 1 < text.size()) {
+      out += text.substr(i++, 2);
+      continue;
+    }
+    const auto* name = in_string || (c != 'N' && c != 'I' && c != '-')
+                           ? std::end(kNames)
+                           : std::ranges::find_if(kNames, [&](std::string_view candidate) {
+                               return text.substr(i).starts_with(candidate);
+                             });
+    if (name == std::end(kNames)) {
+      out += c;
+    } else {
+      out += '"' + std::string(*name) + '"';
+      i += name->size() - 1;
+    }
+  }
+  return out;
 }
 
 Json read_json_file(const std::filesystem::path& path, int max_depth) {

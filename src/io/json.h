@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -16,6 +17,16 @@ using Json = nlohmann::json;
 
 // `subject` names the text in errors. Throws Error kCorrupt with the byte offset.
 Json parse_json(std::string_view text, std::string_view subject, int max_depth = 100);
+
+// Parses a text that is one object and hands over its members one at a time, so that a long one is
+// never held whole. Throws as parse_json. Note: the caller must look for duplicate keys among them.
+void parse_json_members(std::string_view text, std::string_view subject,
+                        const std::function<void(const std::string& key, Json value)>& member,
+                        int max_depth = 100);
+
+// Python's json writes NaN, Infinity and -Infinity, which JSON lacks. Returns `text` with those
+// that stand for a value turned into strings ("NaN"), so that only who reads one as a number minds.
+std::string quote_non_finite(std::string_view text);
 
 // Throws Error kNotFound, kIo, or kCorrupt as parse_json.
 Json read_json_file(const std::filesystem::path& path, int max_depth = 100);
