@@ -87,4 +87,13 @@ std::optional<std::int64_t> byte_count(BlockType type, std::span<const std::int6
   return bytes;
 }
 
+std::string to_string(std::span<const std::int64_t> shape) {
+  std::string text = "[";
+  for (const std::int64_t size : shape) {
+    if (text.size() > 1) text += ", ";
+    text += std::to_string(size);
+  }
+  return text + ']';
+}
+
 }  // namespace quire

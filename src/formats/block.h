@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace quire {
 
@@ -24,5 +25,8 @@ std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape);
 // The bytes that a tensor of this shape takes, or nothing when its rows are no whole blocks or the
 // size passes 2^63 - 1.
 std::optional<std::int64_t> byte_count(BlockType type, std::span<const std::int64_t> shape);
+
+// "[4, 32]".
+std::string to_string(std::span<const std::int64_t> shape);
 
 }  // namespace quire
