@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <quire/export.h>
+
 #include <cstdint>
 #include <memory>
 #include <type_traits>
-
-#include <quire/export.h>
 
 namespace quire {
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// clang-format off: each header builds on those before it.
+#include "kernels/simd_avx512.h"
+#include "kernels/simd.h"
+#include "kernels/simd_math.h"
+#include "kernels/elementwise_impl.h"
+// clang-format on
+
+namespace quire {
+
+const ElementwiseKernels kElementwiseAvx512 = kElementwise;
+
+}  // namespace quire

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// x86-64: three versions of every kernel, chosen by what processor and operating system support.
+#include <quire/cpu.h>
+
+#include "kernels/attention_kernels.h"
+#include "kernels/elementwise_kernels.h"
+#include "kernels/linear_kernels.h"
+
+namespace quire {
+namespace {
+
+template <typename Table>
+const Table& choose(Isa isa, const Table& portable, const Table& avx2, const Table& avx512) {
+  switch (isa) {
+    case Isa::kAvx512:
+      return avx512;
+    case Isa::kAvx2:
+      return avx2;
+    case Isa::kPortable:
+      break;
+  }
+  return portable;
+}
+
+Isa detect() noexcept {
+  // The compiler's run time asks the operating system too whether it saves the wide registers.
+  __builtin_cpu_init();
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+      !__builtin_cpu_supports("f16c")) {
+    return Isa::kPortable;
+  }
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
+    return Isa::kAvx2;
+  }
+  return Isa::kAvx512;
+}
+
+}  // namespace
+
+Isa detected_isa() noexcept {
+  static const Isa isa = detect();
+  return isa;
+}
+
+const AttentionKernels& attention_kernels(Isa isa) {
+  return choose(isa, kAttentionPortable, kAttentionAvx2, kAttentionAvx512);
+}
+
+const LinearKernels& linear_kernels(Isa isa) {
+  return choose(isa, kLinearPortable, kLinearAvx2, kLinearAvx512);
+}
+
+const ElementwiseKernels& elementwise_kernels(Isa isa) {
+  return choose(isa, kElementwisePortable, kElementwiseAvx2, kElementwiseAvx512);
+}
+
+}  // namespace quire

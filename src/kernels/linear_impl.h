@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix product with packed weights, included by linear_<isa>.cc after simd_<isa>.h and simd.h.
+//
+// A tile is up to kTileRows rows by one or more panels of 16 outputs, its sums in registers. The
+// inputs are cut into blocks of kDepth so that a panel's block stays in the first-level cache for
+// all tiles of a block of rows; between blocks the sums rest in y, which changes no bit of them.
+// A single row reads several panels side by side instead, to have enough independent sums.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/linear_kernels.h"
+
+namespace quire {
+namespace {
+
+constexpr int kPanel = 16;
+constexpr int kVecs = kPanel / kLanes;
+constexpr std::int64_t kDepth = 256;
+
+// One step of every format is two inputs (k even); last() is a single input at the end.
+struct F32Format {
+  static constexpr std::int64_t kInputBytes = kPanel * 4;
+  static Vec even(const std::byte* step, int v) { return at(step, v); }
+  static Vec odd(const std::byte* step, int v) { return at(step, kVecs + v); }
+  static Vec at(const std::byte* step, int v) {
+    return load(reinterpret_cast<const float*>(step) + v * kLanes);
+  }
+};
+
+struct F16Format {
+  static constexpr std::int64_t kInputBytes = kPanel * 2;
+  static Vec even(const std::byte* step, int v) { return at(step, v); }
+  static Vec odd(const std::byte* step, int v) { return at(step, kVecs + v); }
+  static Vec at(const std::byte* step, int v) {
+    return load_f16(reinterpret_cast<const std::uint16_t*>(step) + v * kLanes);
+  }
+};
+
+struct Bf16Format {
+  static constexpr std::int64_t kInputBytes = kPanel * 2;
+  static Vec even(const std::byte* step, int v) { return as_float(pairs(step, v) << 16); }
+  static Vec odd(const std::byte* step, int v) {
+    return as_float(pairs(step, v) & static_cast<std::int32_t>(0xffff0000));
+  }
+  static IntVec pairs(const std::byte* step, int v) {
+    IntVec both;
+    std::memcpy(&both, step + v * static_cast<int>(sizeof(both)), sizeof(both));
+    return both;
+  }
+};
+
+// A tile's place: sums start at `start` (a row every `start_stride`, null: zeros) and end in y.
+struct Tile {
+  const std::byte* panel;
+  std::int64_t panel_bytes;
+  std::int64_t depth;
+  const float* x;
+  std::int64_t ldx;
+  const float* start;
+  std::int64_t start_stride;
+  float* y;
+  std::int64_t ldy;
+  std::int64_t outputs;  // valid ones; fewer than 16 a panel only in the matrix's last panel
+};
+
+inline Vec load_outputs(const float* from, std::int64_t valid) {
+  if (valid >= kLanes) return load(from);
+  return valid > 0 ? load_first(from, valid) : Vec{};
+}
+
+inline void store_outputs(float* to, Vec sums, std::int64_t valid) {
+  if (valid >= kLanes) {
+    store(to, sums);
+  } else if (valid > 0) {
+    store_first(to, sums, valid);
+  }
+}
+
+template <typename Format, int kRows, int kPanels>
+void multiply_tile(const Tile& tile) {
+  constexpr int kColumns = kPanels * kVecs;
+  Vec sums[kRows][kColumns];
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kColumns; ++c) {
+      sums[r][c] = tile.start == nullptr
+                       ? Vec{}
+                       : load_outputs(tile.start + r * tile.start_stride + c * kLanes,
+                                      tile.outputs - c * kLanes);
+    }
+  }
+  const float* x = tile.x;
+  const std::byte* step = tile.panel;
+  std::int64_t left = tile.depth;
+  for (; left >= 2; left -= 2, x += 2, step += 2 * Format::kInputBytes) {
+    Vec w[kColumns];
+    for (int c = 0; c < kColumns; ++c) {
+      w[c] = Format::even(step + (c / kVecs) * tile.panel_bytes, c % kVecs);
+    }
+    for (int r = 0; r < kRows; ++r) {
+      const Vec input = broadcast(x[r * tile.ldx]);
+      for (int c = 0; c < kColumns; ++c) sums[r][c] = fma(input, w[c], sums[r][c]);
+    }
+    for (int c = 0; c < kColumns; ++c) {
+      w[c] = Format::odd(step + (c / kVecs) * tile.panel_bytes, c % kVecs);
+    }
+    for (int r = 0; r < kRows; ++r) {
+      const Vec input = broadcast(x[r * tile.ldx + 1]);
+      for (int c = 0; c < kColumns; ++c) sums[r][c] = fma(input, w[c], sums[r][c]);
+    }
+  }
+  if (left != 0) {
+    for (int c = 0; c < kColumns; ++c) {
+      const Vec w = Format::even(step + (c / kVecs) * tile.panel_bytes, c % kVecs);
+      for (int r = 0; r < kRows; ++r) {
+        sums[r][c] = fma(broadcast(x[r * tile.ldx]), w, sums[r][c]);
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kColumns; ++c) {
+      store_outputs(tile.y + r * tile.ldy + c * kLanes, sums[r][c], tile.outputs - c * kLanes);
+    }
+  }
+}
+
+using TileFunction = void (*)(const Tile&);
+
+// Panels side by side for a tile of `rows`, so that there are at least eight sums (the latency of
+// a multiply-add is four cycles, two start in each) and no more than the registers hold.
+constexpr int panels_for(int rows) {
+  int panels = kStreamPanels;
+  while (panels > 1 && panels * rows * kVecs > kSums) panels /= 2;
+  return panels;
+}
+
+template <typename Format, int kRows>
+TileFunction tile_function(int panels) {
+  constexpr int kMost = panels_for(kRows);
+  if constexpr (kMost >= 8) {
+    if (panels == 8) return multiply_tile<Format, kRows, 8>;
+  }
+  if constexpr (kMost >= 4) {
+    if (panels == 4) return multiply_tile<Format, kRows, 4>;
+  }
+  if constexpr (kMost >= 2) {
+    if (panels == 2) return multiply_tile<Format, kRows, 2>;
+  }
+  return multiply_tile<Format, kRows, 1>;
+}
+
+template <typename Format, int kRows = 1>
+TileFunction tile_function_for(int rows, int panels) {
+  if constexpr (kRows < kTileRows) {
+    if (rows > kRows) return tile_function_for<Format, kRows + 1>(rows, panels);
+  }
+  return tile_function<Format, kRows>(panels);
+}
+
+// All tiles of one block of rows and one block of inputs.
+template <typename Format>
+void multiply_depth(const LinearCall& call, std::int64_t row_first, std::int64_t row_last,
+                    std::int64_t panel_first, std::int64_t panel_last, std::int64_t k) {
+  // Tiles of nearly equal height: 8 rows are 4 + 4, not 6 + 2.
+  const std::int64_t rows = row_last - row_first;
+  const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  const int most_panels = panels_for(static_cast<int>((rows + tiles - 1) / tiles));
+  Tile tile{};
+  tile.panel_bytes = static_cast<std::int64_t>(call.panel_bytes);
+  tile.depth = call.k - k < kDepth ? call.k - k : kDepth;
+  tile.ldx = call.ldx;
+  tile.ldy = call.ldy;
+  int panels = most_panels;
+  for (std::int64_t p = panel_first; p < panel_last; p += panels) {
+    while (panels > panel_last - p) panels /= 2;
+    const std::int64_t output = p * kPanel;
+    tile.panel = call.panels + p * tile.panel_bytes + k * Format::kInputBytes;
+    tile.outputs = call.n - output;
+    for (std::int64_t t = 0; t < tiles; ++t) {
+      const std::int64_t first = row_first + rows * t / tiles;
+      const std::int64_t last = row_first + rows * (t + 1) / tiles;
+      tile.x = call.x + first * call.ldx + k;
+      tile.y = call.y + first * call.ldy + output;
+      tile.start = tile.y;
+      tile.start_stride = call.ldy;
+      if (k == 0) {
+        tile.start = call.bias == nullptr ? nullptr : call.bias + output;
+        tile.start_stride = 0;
+      }
+      tile_function_for<Format>(static_cast<int>(last - first), panels)(tile);
+    }
+  }
+}
+
+template <typename Format>
+void multiply_block(const LinearCall& call, std::int64_t row_first, std::int64_t row_last,
+                    std::int64_t panel_first, std::int64_t panel_last) {
+  std::int64_t k = 0;
+  do {  // once without inputs, too: the outputs are then the bias
+    multiply_depth<Format>(call, row_first, row_last, panel_first, panel_last, k);
+    k += kDepth;
+  } while (k < call.k);
+}
+
+constexpr LinearKernels kLinear = {multiply_block<F32Format>, multiply_block<Bf16Format>,
+                                   multiply_block<F16Format>, kStreamPanels};
+
+}  // namespace
+}  // namespace quire

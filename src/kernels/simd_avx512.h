@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX-512 F, BW, DQ, VL; see simd_portable.h.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace quire {
+namespace {
+
+constexpr int kLanes = 16;
+constexpr int kTileRows = 8;      // of a product's tile: rows,
+constexpr int kStreamPanels = 8;  // panels of 16 columns for a single row,
+constexpr int kSums = 16;         // and vectors of sums; 32 registers
+
+using Vec = float __attribute__((vector_size(4 * kLanes)));
+using IntVec = std::int32_t __attribute__((vector_size(4 * kLanes)));
+
+inline Vec broadcast(float value) { return _mm512_set1_ps(value); }
+
+// a * b + c, rounded once.
+inline Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
+
+inline Vec load_f16(const std::uint16_t* p) {
+  __m256i halves;
+  std::memcpy(&halves, p, sizeof(halves));
+  return _mm512_cvtph_ps(halves);
+}
+
+}  // namespace
+}  // namespace quire

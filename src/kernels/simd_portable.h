@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vector type and the few operations on it that differ by instruction set: baseline version,
+// four lanes in the compiler's generic vectors. simd_avx2.h and simd_avx512.h have the same names.
+//
+// Everything that a kernel file for one instruction set compiles lives in an anonymous namespace,
+// and such a file uses no template or inline function of the standard library: code compiled with
+// wider instructions must never be what the linker picks for the rest of the program.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace quire {
+namespace {
+
+constexpr int kLanes = 4;
+constexpr int kTileRows = 3;      // of a product's tile: rows,
+constexpr int kStreamPanels = 1;  // panels of 16 columns for a single row,
+constexpr int kSums = 12;         // and vectors of sums that fit the 16 registers
+
+using Vec = float __attribute__((vector_size(4 * kLanes)));
+using IntVec = std::int32_t __attribute__((vector_size(4 * kLanes)));
+
+inline Vec broadcast(float value) { return Vec{value, value, value, value}; }
+
+// a * b + c, rounded twice.
+inline Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
+
+// kLanes half-precision numbers. Shifting the exponent and mantissa into place leaves a factor of
+// 2^112, which also normalises subnormals; infinity and NaN then get the largest exponent.
+inline Vec load_f16(const std::uint16_t* p) {
+  IntVec bits{p[0], p[1], p[2], p[3]};
+  const IntVec sign = (bits & 0x8000) << 16;
+  const IntVec magnitude = bits & 0x7fff;
+  const Vec value = reinterpret_cast<Vec>(magnitude << 13) * 0x1p112F;
+  const IntVec special = (magnitude >= 0x7c00) & 0x7f800000;
+  return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(value) | special | sign);
+}
+
+}  // namespace
+}  // namespace quire
