@@ -35,6 +35,7 @@ struct Request {
   // The caller's own cache: the request's tokens are appended after cache->length(). Not owned.
   // With n > 1 the first answer stays in it.
   KvCache* cache = nullptr;
+  TokenIds cache_ids = {};  // what it holds, if you know: the repetition penalty counts them too
 
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 };

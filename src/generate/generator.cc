@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <quire/dynamic_cache.h>
+#include <quire/error.h>
+#include <quire/generator.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "generate/answer.h"
+#include "generate/chat_prompt.h"
+#include "generate/run.h"
+#include "kernels/thread_pool.h"
+
+namespace quire {
+namespace {
+
+[[noreturn]] void refuse(std::string_view field, std::string_view problem) {
+  throw Error(ErrorCode::kInvalidArgument, field, problem);
+}
+
+void check_request(const Request& request, bool streamed) {
+  const int sources =
+      (request.prompt ? 1 : 0) + (request.ids ? 1 : 0) + (request.messages.empty() ? 0 : 1);
+  if (sources != 1) {
+    refuse("request", "expected one of prompt, ids and messages, found " + std::to_string(sources));
+  }
+  if (request.max_new_tokens < 1) {
+    refuse("max_new_tokens",
+           "expected at least 1, found " + std::to_string(request.max_new_tokens));
+  }
+  if (request.n < 1) refuse("n", "expected at least 1, found " + std::to_string(request.n));
+  if (request.n > 1 && streamed) refuse("n", "expected 1 with a stream callback");
+  if (request.logprobs < 0) {
+    refuse("logprobs", "expected at least 0, found " + std::to_string(request.logprobs));
+  }
+  if (!request.cache && !request.cache_ids.empty()) refuse("cache_ids", "expected a cache");
+  if (request.cache && !request.cache_ids.empty() &&
+      std::ssize(request.cache_ids) != request.cache->length()) {
+    refuse("cache_ids", "expected " + std::to_string(request.cache->length()) +
+                            " ids as the cache holds, found " +
+                            std::to_string(request.cache_ids.size()));
+  }
+}
+
+void check_ids(std::span<const TokenId> ids, std::int64_t vocab, std::string_view field) {
+  for (const TokenId id : ids) {
+    if (id < 0 || id >= vocab) {
+      refuse(field, "expected ids from 0 to " + std::to_string(vocab - 1) + ", found " +
+                        std::to_string(id));
+    }
+  }
+}
+
+}  // namespace
+
+struct Generator::Impl {
+  Impl(std::shared_ptr<const Model> m, const GeneratorOptions& o)
+      : model(std::move(m)),
+        options(o),
+        threads(o.threads),
+        chat(model->tokenizer(), model->chat_template()) {}
+
+  const Tokenizer& tokenizer(std::string_view field) const {
+    if (!model->tokenizer()) refuse(field, "expected ids, since the model has no tokenizer");
+    return *model->tokenizer();
+  }
+
+  TokenIds tokenize(const Request& request) const;
+  TokenIds tokenize_prompt(const std::string& prompt, bool at_start) const;
+  TokenIds tokenize_messages(const Request& request) const;
+  AnswerOptions answer_options(const Request& request) const;
+  void check_fit(const Request& request, std::int64_t prompt) const;
+
+  std::shared_ptr<const Model> model;
+  GeneratorOptions options;
+  ThreadPool threads;
+  ChatPrompt chat;
+  std::mutex mutex;  // requests take turns
+};
+
+TokenIds Generator::Impl::tokenize_prompt(const std::string& prompt, bool at_start) const {
+  const Tokenizer& t = tokenizer("prompt");
+  TokenIds ids = t.encode(prompt, {.add_special = at_start});
+  // The prompt may spell BOS itself.
+  if (at_start && t.adds_bos() && ids.size() > 1 && ids[0] == t.bos() && ids[1] == t.bos()) {
+    ids.erase(ids.begin());
+  }
+  return ids;
+}
+
+TokenIds Generator::Impl::tokenize_messages(const Request& request) const {
+  tokenizer("messages");
+  if (!model->chat_template()) {
+    refuse("messages", "expected a prompt or ids, since the model has no chat template");
+  }
+  RenderOptions render;
+  render.tools_json = request.tools_json;
+  render.add_generation_prompt = true;
+  return chat.ids(request.messages, render);
+}
+
+TokenIds Generator::Impl::tokenize(const Request& request) const {
+  const bool at_start = !request.cache || request.cache->length() == 0;
+  TokenIds ids = request.ids      ? *request.ids
+                 : request.prompt ? tokenize_prompt(*request.prompt, at_start)
+                                  : tokenize_messages(request);
+  if (ids.empty() && at_start) {
+    const auto& t = model->tokenizer();
+    const TokenId bos = t ? t->bos().value_or(-1) : model->config().bos;
+    if (bos >= 0) ids.push_back(bos);
+  }
+  if (ids.empty()) {
+    throw Error(ErrorCode::kEmptyPrompt, "prompt", "expected at least one token, found none");
+  }
+  check_ids(ids, model->config().vocab_size, "ids");
+  return ids;
+}
+
+AnswerOptions Generator::Impl::answer_options(const Request& request) const {
+  const GenerationDefaults& defaults = model->generation_defaults();
+  AnswerOptions answer;
+  answer.sampling = request.sampling.value_or(defaults.sampling);
+  if (!request.ignore_eos) answer.eos = request.eos.value_or(defaults.eos);
+  answer.stop = request.stop;
+  answer.max_new_tokens = request.max_new_tokens;
+  answer.logprobs = request.logprobs;
+  if (!answer.stop.empty()) tokenizer("stop");
+  return answer;
+}
+
+void Generator::Impl::check_fit(const Request& request, std::int64_t prompt) const {
+  const std::int64_t held = request.cache ? request.cache->length() : 0;
+  const std::int64_t context = model->config().context;
+  const std::int64_t room =
+      (request.cache ? std::min(context, request.cache->capacity()) : context);
+  // Compared without a sum that could overflow.
+  if (held + prompt <= room && request.max_new_tokens <= room - held - prompt) return;
+  throw Error(ErrorCode::kContextOverflow, "max_new_tokens",
+              "expected at most " + std::to_string(room) + " tokens (" +
+                  (room < context ? "the cache's capacity" : "the model's context") + "), found " +
+                  std::to_string(held) + " in the cache + " + std::to_string(prompt) +
+                  " of the prompt + " + std::to_string(request.max_new_tokens) + " new");
+}
+
+Generator::Generator(std::shared_ptr<const Model> model, const GeneratorOptions& options) {
+  if (!model) refuse("model", "expected a model, found null");
+  if (options.prefill_chunk < 1) {
+    refuse("prefill_chunk", "expected at least 1, found " + std::to_string(options.prefill_chunk));
+  }
+  impl_ = std::make_unique<Impl>(std::move(model), options);
+}
+
+Generator::~Generator() = default;
+
+Result Generator::generate(const Request& request, const StreamCallback& stream) {
+  const auto called = Run::Clock::now();
+  check_request(request, static_cast<bool>(stream));
+  const AnswerOptions options = impl_->answer_options(request);
+  const TokenIds prompt = impl_->tokenize(request);
+  check_ids(request.cache_ids, impl_->model->config().vocab_size, "cache_ids");
+  impl_->check_fit(request, std::ssize(prompt));
+
+  const std::lock_guard lock(impl_->mutex);
+  std::optional<DynamicCache> own;
+  if (!request.cache) own.emplace(impl_->model->kv_spec());
+  KvCache& cache = own ? *own : *request.cache;
+  Run run(*impl_->model, impl_->threads, request, options, prompt, cache, stream);
+  return run.execute(impl_->options.prefill_chunk, called);
+}
+
+TokenIds Generator::tokenize(const Request& request) const {
+  check_request(request, false);
+  return impl_->tokenize(request);
+}
+
+const std::shared_ptr<const Model>& Generator::model() const { return impl_->model; }
+
+}  // namespace quire

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generate/run.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace quire {
+namespace {
+
+using std::chrono::duration;
+
+double milliseconds(Run::Clock::duration time) {
+  return duration<double, std::milli>(time).count();
+}
+
+double per_second(std::int64_t count, double ms) {
+  return ms > 0 ? static_cast<double>(count) * 1000 / ms : 0;
+}
+
+// Puts a cache back to the length it had, unless told to keep what came since.
+class Rollback {
+ public:
+  explicit Rollback(KvCache& cache) : cache_(cache), length_(cache.length()) {}
+  ~Rollback() {
+    if (armed_) now();
+  }
+  Rollback(const Rollback&) = delete;
+  Rollback& operator=(const Rollback&) = delete;
+
+  void now() {
+    armed_ = false;
+    if (cache_.length() != length_ && cache_.can_truncate(length_)) cache_.truncate(length_);
+  }
+  void keep() { armed_ = false; }
+
+ private:
+  KvCache& cache_;
+  std::int64_t length_;
+  bool armed_ = true;
+};
+
+}  // namespace
+
+Run::Run(const Model& model, ThreadPool& threads, const Request& request,
+         const AnswerOptions& options, std::span<const TokenId> prompt, KvCache& cache,
+         const StreamCallback& stream)
+    : model_(model), threads_(threads), request_(request), prompt_(prompt), cache_(cache) {
+  TokenIds history = request.cache_ids;
+  history.insert(history.end(), prompt.begin(), prompt.end());
+  answers_.reserve(static_cast<std::size_t>(request.n));
+  for (int i = 0; i < request.n; ++i) {
+    answers_.emplace_back(options, model.tokenizer(), history, i, stream);
+  }
+}
+
+Result Run::execute(std::int64_t prefill_chunk, Clock::time_point called) {
+  const Clock::time_point started = Clock::now();
+  Rollback rollback(cache_);
+  const bool prefilled = prefill(prefill_chunk);
+  const Clock::time_point first_token = Clock::now();
+  if (prefilled) {
+    decode();
+    rollback.keep();
+  } else {
+    rollback.now();
+    end_all(FinishReason::kDeadline);
+  }
+  Result result = report();
+  Timings& t = result.timings;
+  t.queue_ms = milliseconds(started - called);
+  t.prefill_ms = milliseconds(first_token - started);
+  t.ttft_ms = prefilled ? milliseconds(first_token - called) : 0;
+  t.decode_ms = milliseconds(Clock::now() - first_token);
+  t.prefill_tokens_per_s = per_second(std::ssize(prompt_), t.prefill_ms);
+  t.decode_tokens_per_s = per_second(
+      std::max<std::int64_t>(result.usage.completion_tokens - request_.n, 0), t.decode_ms);
+  return result;
+}
+
+// False if the deadline came first. Else every answer has its first token.
+bool Run::prefill(std::int64_t chunk) {
+  const std::int64_t count = std::ssize(prompt_);
+  for (std::int64_t first = 0; first < count; first += chunk) {
+    if (late()) return false;
+    const std::int64_t size = std::min(chunk, count - first);
+    const bool last = first + size == count;
+    const Sequence sequence{
+        prompt_.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(size)), cache_,
+        last ? 1 : 0};
+    const at::Tensor logits = model_.forward({&sequence, 1}, &threads_);
+    if (!last) continue;
+    for (Answer& answer : answers_) take(logits, 0, answer);
+  }
+  return true;
+}
+
+void Run::decode() {
+  for (std::size_t i = 1; i < answers_.size(); ++i) forks_.push_back(cache_.fork());
+  while (true) {
+    std::vector<Answer*> live;
+    TokenIds last;
+    for (Answer& answer : answers_) {
+      if (answer.done()) continue;
+      live.push_back(&answer);
+      last.push_back(answer.last());
+    }
+    if (live.empty()) return;
+    if (late()) return end_all(FinishReason::kDeadline);
+    std::vector<Sequence> batch;
+    for (std::size_t i = 0; i < live.size(); ++i) {
+      const auto index = static_cast<std::size_t>(live[i] - answers_.data());
+      KvCache& cache = index == 0 ? cache_ : *forks_[index - 1];
+      batch.push_back({std::span<const TokenId>(&last[i], 1), cache, 1});
+    }
+    const at::Tensor logits = model_.forward(batch, &threads_);
+    for (std::size_t i = 0; i < live.size(); ++i) {
+      take(logits, static_cast<std::int64_t>(i), *live[i]);
+    }
+  }
+}
+
+void Run::end_all(FinishReason reason) {
+  for (Answer& answer : answers_) answer.end(reason);
+}
+
+bool Run::late() const { return request_.deadline && Clock::now() >= *request_.deadline; }
+
+void Run::take(const at::Tensor& logits, std::int64_t row, Answer& answer) {
+  const std::int64_t vocab = logits.size(1);
+  const at::Tensor host = logits.cpu();
+  const float* begin = host.const_data_ptr<float>() + row * vocab;
+  scratch_.assign(begin, begin + vocab);
+  answer.take(scratch_);
+}
+
+Result Run::report() const {
+  Result result;
+  static_cast<Choice&>(result) = answers_.front().choice();
+  Usage& usage = result.usage;
+  usage.prompt_tokens = std::ssize(prompt_);
+  usage.uncached_tokens = usage.prompt_tokens;
+  for (const Answer& answer : answers_) {
+    usage.completion_tokens += std::ssize(answer.choice().ids);
+    if (answers_.size() > 1) result.choices.push_back(answer.choice());
+  }
+  usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
+  result.cache.kv = cache_.kind();
+  result.cache.length = cache_.length();
+  return result;
+}
+
+}  // namespace quire

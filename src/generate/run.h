@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <quire/model.h>
+#include <quire/request.h>
+#include <quire/result.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "generate/answer.h"
+
+namespace quire {
+
+class ThreadPool;
+
+// One request while it runs: prefill in chunks, fork for n > 1, then one forward pass a step for
+// all answers that go on.
+//
+// Thread-safety: one thread; the caller holds whatever guards `threads` and the cache.
+class Run {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `prompt` is not empty and fits. Everything passed must outlive the run.
+  Run(const Model& model, ThreadPool& threads, const Request& request, const AnswerOptions& options,
+      std::span<const TokenId> prompt, KvCache& cache, const StreamCallback& stream);
+
+  // Throws what the model, the sampler and the callback throw; the cache is then as it was.
+  // The timings' queue and prompt's share of time are counted from `called`.
+  Result execute(std::int64_t prefill_chunk, Clock::time_point called);
+
+ private:
+  bool prefill(std::int64_t chunk);
+  void decode();
+  void end_all(FinishReason reason);
+  bool late() const;
+  void take(const at::Tensor& logits, std::int64_t row, Answer& answer);
+  Result report() const;
+
+  const Model& model_;
+  ThreadPool& threads_;
+  const Request& request_;
+  std::span<const TokenId> prompt_;
+  KvCache& cache_;
+  std::vector<std::unique_ptr<KvCache>> forks_;  // of answers 1 … n - 1
+  std::vector<Answer> answers_;
+  std::vector<float> scratch_;
+};
+
+}  // namespace quire

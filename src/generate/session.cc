@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <quire/dynamic_cache.h>
+#include <quire/error.h>
+#include <quire/session.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace quire {
+namespace {
+
+// How much of `wanted` the cache holds, and why it is no more.
+struct Match {
+  std::int64_t tokens = 0;
+  WhyNotMore why;
+};
+
+Match match(std::span<const TokenId> held, std::span<const TokenId> wanted) {
+  const auto [h, w] = std::mismatch(held.begin(), held.end(), wanted.begin(), wanted.end());
+  Match m;
+  m.tokens = w - wanted.begin();
+  if (m.tokens >= std::ssize(wanted) - 1) {
+    m.tokens = std::ssize(wanted) - 1;  // the last token must be computed, for its logits
+    m.why.reason = MissReason::kNone;
+    return m;
+  }
+  m.why.at = m.tokens;
+  if (held.empty()) {
+    m.why.reason = MissReason::kCold;
+  } else if (h == held.end()) {
+    m.why.reason = MissReason::kEndOfStored;
+  } else {
+    m.why.reason = MissReason::kDiverged;
+    m.why.had = *h;
+    m.why.got = *w;
+  }
+  return m;
+}
+
+}  // namespace
+
+struct Session::Impl {
+  Generator* generator;
+  std::vector<Message> start;
+  std::string tools_json;
+  std::unique_ptr<KvCache> cache;
+  std::vector<Message> messages;
+  TokenIds ids;  // what the cache holds
+
+  Result answer(std::vector<Message> conversation, const Request& settings,
+                const StreamCallback& stream);
+  Match reuse(std::span<const TokenId> prompt);
+};
+
+// Cuts the cache down to the common prefix. What remains of it is what `ids` says.
+Match Session::Impl::reuse(std::span<const TokenId> prompt) {
+  Match m = match(ids, prompt);
+  if (m.tokens < cache->length()) {
+    if (cache->can_truncate(m.tokens)) {
+      cache->truncate(m.tokens);
+    } else {
+      cache->reset();
+      m = {0, {.reason = MissReason::kEvicted, .at = 0}};
+    }
+    ids.resize(static_cast<std::size_t>(m.tokens));
+  }
+  return m;
+}
+
+Result Session::Impl::answer(std::vector<Message> conversation, const Request& settings,
+                             const StreamCallback& stream) {
+  if (settings.prompt || settings.ids || !settings.messages.empty() || settings.cache) {
+    throw Error(ErrorCode::kInvalidArgument, "settings",
+                "expected no prompt, ids, messages or cache, since the session has its own");
+  }
+  Request request = settings;
+  request.messages = conversation;
+  if (request.tools_json.empty()) request.tools_json = tools_json;
+  const TokenIds prompt = generator->tokenize(request);
+  const Match reused = reuse(prompt);
+
+  request.messages.clear();
+  request.tools_json.clear();
+  request.ids = TokenIds(prompt.begin() + reused.tokens, prompt.end());
+  request.cache = cache.get();
+  request.cache_ids = ids;
+  Result result = generator->generate(request, stream);
+
+  ids = prompt;
+  ids.insert(ids.end(), result.ids.begin(), result.ids.end());
+  ids.resize(static_cast<std::size_t>(cache->length()));
+  if (result.finish_reason != FinishReason::kCancelled) {
+    conversation.push_back({"assistant", result.text});
+    messages = std::move(conversation);
+  }
+  result.usage.prompt_tokens = std::ssize(prompt);
+  result.usage.uncached_tokens = std::ssize(prompt);
+  result.usage.total_tokens = std::ssize(prompt) + result.usage.completion_tokens;
+  result.usage.cached_tokens = reused.tokens;
+  result.cache.reused.memory = reused.tokens;
+  result.cache.why_not_more = reused.why;
+  return result;
+}
+
+Session::Session(Generator& generator, SessionOptions options) : impl_(std::make_unique<Impl>()) {
+  if (options.cache && options.cache->length() != 0) {
+    throw Error(ErrorCode::kInvalidArgument, "cache",
+                "expected an empty cache, found one of " + std::to_string(options.cache->length()) +
+                    " tokens");
+  }
+  impl_->generator = &generator;
+  impl_->start = std::move(options.messages);
+  impl_->tools_json = std::move(options.tools_json);
+  impl_->cache = options.cache ? std::move(options.cache)
+                               : std::make_unique<DynamicCache>(generator.model()->kv_spec());
+  impl_->messages = impl_->start;
+}
+
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+
+Result Session::say(std::string text, const Request& settings, const StreamCallback& stream) {
+  std::vector<Message> conversation = impl_->messages;
+  conversation.push_back({"user", std::move(text)});
+  return impl_->answer(std::move(conversation), settings, stream);
+}
+
+Result Session::answer(std::vector<Message> conversation, const Request& settings,
+                       const StreamCallback& stream) {
+  return impl_->answer(std::move(conversation), settings, stream);
+}
+
+void Session::reset() {
+  impl_->cache->reset();
+  impl_->ids.clear();
+  impl_->messages = impl_->start;
+}
+
+Session Session::fork() const {
+  auto copy = std::make_unique<Impl>();
+  copy->generator = impl_->generator;
+  copy->start = impl_->start;
+  copy->tools_json = impl_->tools_json;
+  copy->cache = impl_->cache->fork();
+  copy->messages = impl_->messages;
+  copy->ids = impl_->ids;
+  return Session(std::move(copy));
+}
+
+const std::vector<Message>& Session::messages() const { return impl_->messages; }
+std::span<const TokenId> Session::ids() const { return impl_->ids; }
+const KvCache& Session::cache() const { return *impl_->cache; }
+
+}  // namespace quire
