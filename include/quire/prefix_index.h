@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <quire/export.h>
+#include <quire/miss_reason.h>
+#include <quire/token.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,10 +13,6 @@
 #include <span>
 #include <string_view>
 #include <vector>
-
-#include <quire/export.h>
-#include <quire/miss_reason.h>
-#include <quire/token.h>
 
 namespace quire {
 
@@ -39,7 +39,7 @@ struct BlockUse {
 };
 
 // Ranks blocks for eviction: the lowest rank goes first, then the least recently used, then the
-// deepest. Only leaves that nobody holds are ever candidates, so a chain goes tail first.
+// deepest, then the oldest. Only leaves that nobody holds are ever candidates, so a chain goes tail first.
 class QUIRE_EXPORT EvictionPolicy {
  public:
   virtual ~EvictionPolicy();
@@ -74,9 +74,9 @@ struct EvictedBlock {
 
 struct PrefixIndexOptions {
   std::int64_t block_size = 32;
-  std::int64_t capacity_blocks = 0;  // 0: unbounded
+  std::int64_t capacity_blocks = 0;                  // 0: unbounded
   std::unique_ptr<EvictionPolicy> policy = nullptr;  // none: LRU
-  int hash_bits = 128;  // fewer: to provoke collisions in tests
+  int hash_bits = 128;                               // fewer: to provoke collisions in tests
   // Told of every block that leaves, before its id is used again.
   std::function<void(const EvictedBlock&)> on_evict = {};
 };
@@ -114,8 +114,8 @@ class QUIRE_EXPORT PrefixIndex {
   // The longest common prefix of `tokens` (at most max_tokens of them) with any chain in `space`.
   // Counts as one request: starts a new tick and marks what it found as used. Blocks whose time
   // to live ended by `now` are dropped on the way.
-  IndexMatch lookup(const BlockKey& space, std::span<const TokenId> tokens,
-                    std::int64_t max_tokens, std::int64_t now = 0);
+  IndexMatch lookup(const BlockKey& space, std::span<const TokenId> tokens, std::int64_t max_tokens,
+                    std::int64_t now = 0);
 
   // Adds a block after `parent` (kNoBlock: at the start of the space); up to block_size tokens,
   // fewer make a leaf that only partial matches find. An equal block that exists is marked used
