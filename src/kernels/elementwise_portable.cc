@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// clang-format off: each header builds on those before it.
+// Each header builds on those before it.
+// clang-format off
 #include "kernels/simd_portable.h"
 #include "kernels/simd.h"
 #include "kernels/simd_math.h"

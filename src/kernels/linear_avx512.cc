@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// clang-format off: each header builds on those before it.
-#include "kernels/linear_impl.h"
-#include "kernels/simd.h"
+// Each header builds on those before it.
+// clang-format off
 #include "kernels/simd_avx512.h"
+#include "kernels/simd.h"
+#include "kernels/linear_impl.h"
 // clang-format on
 
 namespace quire {

@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
-#include <exception>
-#include <mutex>
 #include <new>
 #include <vector>
 
@@ -48,25 +45,6 @@ void pack_row(DType dtype, std::int64_t cols, std::int64_t r, const float* row, 
   }
 }
 
-// Keeps the first exception of several threads.
-class FirstError {
- public:
-  void keep_current() {
-    const std::lock_guard lock(mutex_);
-    if (error_ == nullptr) error_ = std::current_exception();
-    failed_.store(true, std::memory_order_relaxed);
-  }
-  bool failed() const { return failed_.load(std::memory_order_relaxed); }
-  void rethrow() const {
-    if (error_ != nullptr) std::rethrow_exception(error_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::exception_ptr error_;
-  std::atomic<bool> failed_{false};
-};
-
 }  // namespace
 
 void PackedMatrix::Free::operator()(std::byte* data) const noexcept {
@@ -83,25 +61,19 @@ PackedMatrix::PackedMatrix(std::int64_t rows, std::int64_t cols, DType dtype,
     : rows_(rows), cols_(cols), dtype_(dtype == DType::kAuto ? DType::kF32 : dtype) {
   if (bytes() == 0) return;
   data_.reset(static_cast<std::byte*>(::operator new (bytes(), std::align_val_t{kAlignment})));
-  FirstError error;
   std::atomic<std::int64_t> next{0};
   run_on(pool, [&](int, int) {
-    try {
-      std::vector<float> floats(static_cast<std::size_t>(kPanel * cols_));
-      for (std::int64_t p = next++; p < panels() && !error.failed(); p = next++) {
-        const std::int64_t count = std::min(kPanel, rows_ - p * kPanel);
-        std::byte* panel = data_.get() + static_cast<std::size_t>(p) * panel_bytes();
-        std::memset(panel, 0, panel_bytes());
-        source(p * kPanel, count, floats.data());
-        for (std::int64_t r = 0; r < count; ++r) {
-          pack_row(dtype_, cols_, r, floats.data() + r * cols_, panel);
-        }
+    std::vector<float> floats(static_cast<std::size_t>(kPanel * cols_));
+    for (std::int64_t p = next++; p < panels(); p = next++) {
+      const std::int64_t count = std::min(kPanel, rows_ - p * kPanel);
+      std::byte* panel = data_.get() + static_cast<std::size_t>(p) * panel_bytes();
+      std::memset(panel, 0, panel_bytes());
+      source(p * kPanel, count, floats.data());
+      for (std::int64_t r = 0; r < count; ++r) {
+        pack_row(dtype_, cols_, r, floats.data() + r * cols_, panel);
       }
-    } catch (...) {
-      error.keep_current();
     }
   });
-  error.rethrow();
 }
 
 void PackedMatrix::row(std::int64_t n, float* out) const {

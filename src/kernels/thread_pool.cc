@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -14,8 +18,11 @@
 namespace quire {
 namespace {
 
-// How long a waiting thread polls before it sleeps in the kernel.
-constexpr int kSpins = 2000;
+using std::chrono::steady_clock;
+
+// A waiting thread polls, then polls but offers its core to others, then sleeps.
+constexpr std::chrono::microseconds kPoll{10};
+constexpr std::chrono::microseconds kPollAndYield{50};
 
 void relax() {
 #if defined(__x86_64__)
@@ -25,75 +32,151 @@ void relax() {
 #endif
 }
 
-// Waits until `value` differs from `old`: polls for a while, then sleeps.
+// Waits until `value` is not `old` and returns what it is then.
 template <typename T>
-void await_change(const std::atomic<T>& value, T old) {
-  for (int i = 0; i < kSpins; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    relax();
+T await_change(const std::atomic<T>& value, T old) {
+  const steady_clock::time_point start = steady_clock::now();
+  while (true) {
+    for (int i = 0; i < 16; ++i) {
+      const T now = value.load(std::memory_order_acquire);
+      if (now != old) return now;
+      relax();
+    }
+    const steady_clock::duration waited = steady_clock::now() - start;
+    if (waited > kPollAndYield) break;
+    if (waited > kPoll) std::this_thread::yield();
   }
   value.wait(old, std::memory_order_acquire);
+  return value.load(std::memory_order_acquire);
+}
+
+// The pools whose work this thread is doing, innermost first.
+struct Frame {
+  const void* pool;
+  const Frame* outer;
+};
+thread_local const Frame* frames = nullptr;
+
+class FrameScope {
+ public:
+  explicit FrameScope(const void* pool) : frame_{pool, frames} { frames = &frame_; }
+  ~FrameScope() { frames = frame_.outer; }
+  FrameScope(const FrameScope&) = delete;
+  FrameScope& operator=(const FrameScope&) = delete;
+
+ private:
+  Frame frame_;
+};
+
+bool is_working_for(const void* pool) {
+  for (const Frame* frame = frames; frame != nullptr; frame = frame->outer) {
+    if (frame->pool == pool) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 struct ThreadPool::Impl {
+  // A ticket is the number of the run, in the high half, and of its parts that nobody has claimed.
+  // Whoever lowers it by one owns part `parts - unclaimed`, and until that part is counted in
+  // `unfinished` the run cannot end; so `work`, `call` and `parts` are read only in between. The
+  // run's number merely makes every run a change to wait for: it may wrap.
+  using Ticket = std::uint32_t;
+  static constexpr Ticket kUnclaimed = 0xffff;
+  static constexpr Ticket kRun = kUnclaimed + 1;
+
   std::mutex run_mutex;
   std::vector<std::thread> workers;
   int parts = 1;
-
-  // One run: published by a new generation, finished when `pending` is zero.
-  alignas(64) std::atomic<std::uint32_t> generation{0};
-  alignas(64) std::atomic<int> pending{0};
   const void* work = nullptr;
   void (*call)(const void*, int, int) = nullptr;
-  bool stop = false;
+  std::mutex error_mutex;
+  std::exception_ptr error;
+  std::atomic<bool> stop{false};
 
-  void loop(int part) {
-    std::uint32_t seen = 0;
-    while (true) {
-      await_change(generation, seen);
-      ++seen;
-      if (stop) return;
-      call(work, part, parts);
-      if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) pending.notify_one();
-    }
+  alignas(64) std::atomic<Ticket> ticket{0};
+  alignas(64) std::atomic<int> unfinished{0};
+
+  // Starts a run with all parts but the first to claim.
+  void publish(int unclaimed) {
+    const Ticket run = (ticket.load(std::memory_order_relaxed) & ~kUnclaimed) + kRun;
+    ticket.store(run | static_cast<Ticket>(unclaimed), std::memory_order_release);
+    ticket.notify_all();
   }
 
-  void publish() {
-    generation.fetch_add(1, std::memory_order_release);
-    generation.notify_all();
+  void do_part(int part) {
+    try {
+      call(work, part, parts);
+    } catch (...) {
+      const std::lock_guard lock(error_mutex);
+      if (error == nullptr) error = std::current_exception();
+    }
+    if (unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished.notify_one();
+  }
+
+  // Does parts as long as there are any; returns the ticket that has none.
+  Ticket do_unclaimed() {
+    Ticket now = ticket.load(std::memory_order_acquire);
+    while ((now & kUnclaimed) != 0) {
+      if (ticket.compare_exchange_weak(now, now - 1, std::memory_order_acq_rel,
+                                       std::memory_order_acquire)) {
+        do_part(parts - static_cast<int>(now & kUnclaimed));
+        now = ticket.load(std::memory_order_acquire);
+      }
+    }
+    return now;
+  }
+
+  void serve() {
+    const FrameScope scope(this);
+    while (true) {
+      const Ticket idle = do_unclaimed();
+      if (stop.load(std::memory_order_acquire)) return;
+      await_change(ticket, idle);
+    }
   }
 };
 
 ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) {
-  if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  impl_->parts = threads;
+  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  threads = std::clamp(threads, 1, static_cast<int>(Impl::kUnclaimed));
   impl_->workers.reserve(static_cast<std::size_t>(threads - 1));
-  for (int part = 1; part < threads; ++part) {
-    impl_->workers.emplace_back([impl = impl_.get(), part] { impl->loop(part); });
+  try {
+    for (int i = 1; i < threads; ++i) {
+      impl_->workers.emplace_back([impl = impl_.get()] { impl->serve(); });
+    }
+  } catch (const std::system_error&) {
+    // No more threads to be had: go on with those that are there.
   }
+  impl_->parts = static_cast<int>(impl_->workers.size()) + 1;
 }
 
 ThreadPool::~ThreadPool() {
-  impl_->stop = true;
-  impl_->publish();
+  impl_->stop.store(true, std::memory_order_release);
+  impl_->publish(0);
   for (std::thread& worker : impl_->workers) worker.join();
 }
 
 int ThreadPool::size() const noexcept { return impl_->parts; }
 
 void ThreadPool::run_erased(const void* work, void (*call)(const void*, int, int)) {
-  std::lock_guard lock(impl_->run_mutex);
-  impl_->work = work;
-  impl_->call = call;
-  impl_->pending.store(impl_->parts - 1, std::memory_order_relaxed);
-  impl_->publish();
-  call(work, 0, impl_->parts);
-  for (int left = impl_->pending.load(std::memory_order_acquire); left != 0;
-       left = impl_->pending.load(std::memory_order_acquire)) {
-    await_change(impl_->pending, left);
+  Impl& impl = *impl_;
+  if (is_working_for(&impl)) {
+    for (int part = 0; part < impl.parts; ++part) call(work, part, impl.parts);
+    return;
   }
+  const std::lock_guard lock(impl.run_mutex);
+  const FrameScope scope(&impl);
+  impl.work = work;
+  impl.call = call;
+  impl.unfinished.store(impl.parts, std::memory_order_relaxed);
+  impl.publish(impl.parts - 1);
+  impl.do_part(0);
+  impl.do_unclaimed();
+  int left = impl.unfinished.load(std::memory_order_acquire);
+  while (left != 0) left = await_change(impl.unfinished, left);
+  if (impl.error != nullptr) std::rethrow_exception(std::exchange(impl.error, nullptr));
 }
 
 Slice slice_of(std::int64_t count, std::int64_t grain, int part, int parts) {

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+// A fixed set of workers that run one function together, in parts. Workers poll for some tens of
+// microseconds between runs, then sleep.
+//
+// The parts of a run are claimed, not assigned: a thread that is late (asleep, or without a core
+// on a busy machine) delays nobody, because those that are there do its part.
+//
+// Results must not depend on the number of parts: split over independent outputs, never over a
+// sum.
+//
+// Thread-safety: run() may be called from any thread; callers of one pool take turns. A run
+// inside a run of the same pool does its parts one after the other on the calling thread. Runs of
+// two pools may be nested, but not each in the other.
 #pragma once
 
 #include <quire/export.h>
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 
 namespace quire {
 
-// A fixed set of workers that run one function together. run() is called by one thread at a time
-// for a pool; that thread works too, as part 0. Workers spin briefly between runs, then sleep.
-//
-// Results must not depend on the number of parts: split over independent outputs, never over a sum.
-//
-// Thread-safety: run() locks; concurrent callers take turns.
 class QUIRE_EXPORT ThreadPool {
  public:
-  // `threads` workers in all, the caller of run() included; 0: one a core.
+  // `threads` workers in all, the caller of run() included; 0: one a core. Fewer when the system
+  // refuses to start as many.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -25,7 +31,8 @@ class QUIRE_EXPORT ThreadPool {
 
   int size() const noexcept;
 
-  // Calls work(part, parts) once for each part, and returns when all have. `work` must not throw.
+  // Calls work(part, size()) once for each part, part 0 on this thread, and returns when all have
+  // ended. When a part throws, the others still end, then the first exception is rethrown here.
   template <typename Work>
   void run(const Work& work) {
     run_erased(&work, [](const void* w, int part, int parts) {
