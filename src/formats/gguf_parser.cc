@@ -131,12 +131,12 @@ void GgufParser::read_entries(std::uint64_t count) {
     const std::string_view key = take_string(which);
     if (key.empty()) fail(which, "the key is empty");
     if (key.size() > kLongestKey) fail(which, "the key has " + number(key.size()) + " bytes");
-    const std::string what = key.size() <= kLongestTensorName ? std::string(key) : quote(key);
+    const std::string what = label(key);
     out_.entries.push_back({key, read_value(read_type(what), what)});
   }
   std::ranges::sort(out_.entries, {}, &GgufEntry::key);
   const auto same = std::ranges::adjacent_find(out_.entries, {}, &GgufEntry::key);
-  if (same != out_.entries.end()) fail(same->key, "stands twice in the metadata");
+  if (same != out_.entries.end()) fail(label(same->key), "stands twice in the metadata");
 }
 
 GgufType GgufParser::read_type(std::string_view what) {
@@ -212,9 +212,10 @@ std::vector<GgufParser::Tensor> GgufParser::read_tensors(std::uint64_t count) {
       fail(which, "its name has " + number(tensor.name.size()) + " bytes, more than the " +
                       number(kLongestTensorName) + " allowed");
     }
-    tensor.shape = read_shape(tensor.name);
-    tensor.type = take<std::uint32_t>(tensor.name);
-    tensor.offset = take<std::uint64_t>(tensor.name);
+    const std::string what = label(tensor.name);
+    tensor.shape = read_shape(what);
+    tensor.type = take<std::uint32_t>(what);
+    tensor.offset = take<std::uint64_t>(what);
     tensors.push_back(std::move(tensor));
   }
   return tensors;
@@ -262,15 +263,16 @@ std::uint64_t GgufParser::check_offset(std::span<const Tensor> tensors, std::siz
                                        std::uint64_t expected, std::uint64_t room) const {
   const Tensor& tensor = tensors[index];
   const GgufTensorType* type = find_gguf_tensor_type(tensor.type);
-  if (type == nullptr) fail(tensor.name, "unknown tensor type " + number(tensor.type));
+  if (type == nullptr) fail(label(tensor.name), "unknown tensor type " + number(tensor.type));
   if (!type->block && type->bytes == 0) {
-    throw Error(ErrorCode::kUnsupported, file_.path().native(),
-                tensor.name + ": tensor type " + std::string(type->name) + " is not supported");
+    throw Error(
+        ErrorCode::kUnsupported, file_.path().native(),
+        label(tensor.name) + ": tensor type " + std::string(type->name) + " is not supported");
   }
   const std::optional<std::int64_t> size = type->byte_count(tensor.shape);
   if (!size) {
-    fail(tensor.name, "a shape of " + to_string(tensor.shape) + " is not possible for type " +
-                          std::string(type->name));
+    fail(label(tensor.name), "a shape of " + to_string(tensor.shape) +
+                                 " is not possible for type " + std::string(type->name));
   }
   const auto bytes = static_cast<std::uint64_t>(*size);
   if (tensor.offset != expected) {
@@ -282,12 +284,12 @@ std::uint64_t GgufParser::check_offset(std::span<const Tensor> tensors, std::siz
     for (const Tensor& other : tensors.first(std::min<std::size_t>(index + 1, 3))) {
       problem += ' ' + quote(other.name) + " at " + number(other.offset);
     }
-    fail(tensor.name, problem);
+    fail(label(tensor.name), problem);
   }
   if (tensor.offset > room || bytes > room - tensor.offset) {
-    fail(tensor.name, "needs bytes " + number(tensor.offset) + " to " +
-                          number(tensor.offset + bytes) +
-                          " of the tensor data, but the file holds " + number(room));
+    fail(label(tensor.name), "needs bytes " + number(tensor.offset) + " to " +
+                                 number(tensor.offset + bytes) +
+                                 " of the tensor data, but the file holds " + number(room));
   }
   return bytes;
 }

@@ -89,7 +89,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     }
     auto& object = open_.back()->get_ref<Json::object_t&>();
     const auto [entry, is_new] = object.emplace(std::move(name), nullptr);
-    if (!is_new) fail(offset(), "duplicate key " + quote(entry->first));
+    if (!is_new) fail(offset(), "duplicate key " + quote(entry->first) + where());
     value_ = &entry->second;
     return true;
   }
@@ -105,6 +105,18 @@ class Builder final : public nlohmann::json_sax<Json> {
 
  private:
   std::size_t offset() const { return static_cast<std::size_t>(reached_ - begin_) - 1; }
+
+  // " in NAME.NAME" for the innermost open container, or nothing at the root.
+  std::string where() const {
+    std::string path = member_ != nullptr && open_.size() > 1 ? member_name_ : "";
+    for (std::size_t i = path.empty() ? 1 : 2; i < open_.size(); ++i) {
+      const auto& items = open_[i - 1]->items();
+      for (auto item = items.begin(); item != items.end(); ++item) {
+        if (&item.value() == open_[i]) path += (path.empty() ? "" : ".") + item.key();
+      }
+    }
+    return path.empty() ? path : " in " + label(path);
+  }
 
   // Where the next value belongs.
   Json& place() {

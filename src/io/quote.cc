@@ -27,4 +27,9 @@ std::string quote(std::string_view text) {
   return out + '"';
 }
 
+std::string label(std::string_view name) {
+  const std::string quoted = quote(name);
+  return quoted.size() == name.size() + 2 ? std::string(name) : quoted;
+}
+
 }  // namespace quire

@@ -10,4 +10,7 @@ namespace quire {
 // control characters and bytes that are no UTF-8 written as \xNN.
 std::string quote(std::string_view text);
 
+// A name for the beginning of a message: as it stands when it is short and harmless, else quoted.
+std::string label(std::string_view name);
+
 }  // namespace quire

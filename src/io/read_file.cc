@@ -24,8 +24,13 @@ std::string buffer_for(const FileDescriptor& file, const std::filesystem::path& 
 
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path) {
+std::string read_file(const std::filesystem::path& path, std::uint64_t most) {
   const FileDescriptor file(path);
+  if (file.size() > most) {
+    throw Error(ErrorCode::kCorrupt, path.native(),
+                "expected at most " + std::to_string(most) + " bytes, found " +
+                    std::to_string(file.size()));
+  }
   std::string text = buffer_for(file, path);
   std::size_t done = 0;
   while (done < text.size()) {
