@@ -36,9 +36,9 @@ inline Vec tanh(Vec x) {
   p = fma(p, z, broadcast(-0.05378383F));
   p = fma(p, z, broadcast(0.13331924F));
   p = fma(p, z, broadcast(-0.333333F));
-  const Vec small = fma(p * z, x, x);
-  const Vec large = copy_sign(1.0F - 2.0F / (exp(size + size) + 1.0F), x);
-  return size < broadcast(0.6F) ? small : large;
+  const Vec small = fma(p * z, size, size);
+  const Vec large = 1.0F - 2.0F / (exp(size + size) + 1.0F);
+  return copy_sign(size < broadcast(0.6F) ? small : large, x);
 }
 
 // Near zero a polynomial; further out 1 - exp(-q(|x|)), where q approximates -log(erfc).
@@ -52,7 +52,7 @@ inline Vec erf(Vec x) {
   p = fma(p, z, broadcast(0.11283664F));
   p = fma(p, z, broadcast(-0.37612632F));
   p = fma(p, z, broadcast(0.12837917F));
-  const Vec small = fma(p, x, x);
+  const Vec small = fma(p, size, size);
   Vec q = broadcast(1.1522266e-05F);
   q = fma(q, size, broadcast(-0.00032565245F));
   q = fma(q, size, broadcast(0.003653763F));
@@ -60,8 +60,8 @@ inline Vec erf(Vec x) {
   q = fma(q, size, broadcast(0.106263146F));
   q = fma(q, size, broadcast(0.6351359F));
   q = fma(q, size, broadcast(1.1286522F));
-  const Vec large = copy_sign(1.0F - exp(-(q * size)), x);
-  return size < broadcast(0.92F) ? small : large;
+  const Vec large = 1.0F - exp(-(q * size));
+  return copy_sign(size < broadcast(0.92F) ? small : large, x);
 }
 
 inline Vec silu(Vec x) { return x / (1.0F + exp(-x)); }
