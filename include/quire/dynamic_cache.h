@@ -29,6 +29,8 @@ class QUIRE_EXPORT DynamicCache final : public KvCache {
   void reset() override;
   std::unique_ptr<KvCache> clone() const override;
   std::unique_ptr<KvCache> fork() const override;
+  std::unique_ptr<KvCache> checkpoint() const override;
+  void restore(KvCache& checkpoint) override;
   std::int64_t bytes() const override;
 
   // The part of bytes() that other caches hold too.

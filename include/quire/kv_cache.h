@@ -94,6 +94,12 @@ class QUIRE_EXPORT KvCache {
   virtual std::unique_ptr<KvCache> clone() const = 0;
   virtual std::unique_ptr<KvCache> fork() const;
 
+  // A way back over several passes, where truncate may not reach because a window has moved on:
+  // restore(*checkpoint()) makes the cache what it was and uses the checkpoint up. Null where
+  // truncate always can, as in the base class.
+  virtual std::unique_ptr<KvCache> checkpoint() const { return nullptr; }
+  virtual void restore(KvCache& checkpoint) { truncate(checkpoint.length()); }
+
   // Memory held for keys and values, shared pages included.
   virtual std::int64_t bytes() const;
 

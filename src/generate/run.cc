@@ -22,7 +22,8 @@ double per_second(std::int64_t count, double ms) {
 // Puts a cache back to the length it had, unless told to keep what came since.
 class Rollback {
  public:
-  explicit Rollback(KvCache& cache) : cache_(cache), length_(cache.length()) {}
+  explicit Rollback(KvCache& cache)
+      : cache_(cache), checkpoint_(cache.checkpoint()), length_(cache.length()) {}
   ~Rollback() {
     if (armed_) now();
   }
@@ -31,12 +32,14 @@ class Rollback {
 
   void now() {
     armed_ = false;
-    if (cache_.length() != length_ && cache_.can_truncate(length_)) cache_.truncate(length_);
+    if (cache_.length() == length_) return;
+    checkpoint_ ? cache_.restore(*checkpoint_) : cache_.truncate(length_);
   }
   void keep() { armed_ = false; }
 
  private:
   KvCache& cache_;
+  std::unique_ptr<KvCache> checkpoint_;
   std::int64_t length_;
   bool armed_ = true;
 };
@@ -82,13 +85,14 @@ Result Run::execute(std::int64_t prefill_chunk, Clock::time_point called) {
 // False if the deadline came first. Else every answer has its first token.
 bool Run::prefill(std::int64_t chunk) {
   const std::int64_t count = std::ssize(prompt_);
+  const std::int64_t length = cache_.length() + count;
   for (std::int64_t first = 0; first < count; first += chunk) {
     if (late()) return false;
     const std::int64_t size = std::min(chunk, count - first);
     const bool last = first + size == count;
     const Sequence sequence{
         prompt_.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(size)), cache_,
-        last ? 1 : 0};
+        last ? 1 : 0, length};
     const at::Tensor logits = model_.forward({&sequence, 1}, &threads_);
     if (!last) continue;
     for (Answer& answer : answers_) take(logits, 0, answer);
