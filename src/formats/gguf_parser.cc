@@ -245,23 +245,29 @@ void GgufParser::place_tensors(std::vector<Tensor> tensors) {
   }
   std::uint64_t expected = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::uint64_t size = check_offset(tensors, i, expected, bytes_.size() - start);
-    expected = align_up(tensors[i].offset + size, out_.alignment);
-    const GgufTensorType& type = *find_gguf_tensor_type(tensors[i].type);
+    tensors[i].bytes = bytes_of(tensors[i]);
+    if (tensors[i].offset != expected) fail_misplaced(std::span(tensors).first(i + 1), expected);
+    const std::uint64_t end = expected + tensors[i].bytes;  // each is below 2^63
+    if (end > bytes_.size() - start) {
+      fail(label(tensors[i].name), "needs bytes " + number(expected) + " to " + number(end) +
+                                       " of the tensor data, but the file holds " +
+                                       number(bytes_.size() - start));
+    }
+    expected = align_up(end, out_.alignment);
+  }
+  for (Tensor& tensor : tensors) {
+    const GgufTensorType& type = *find_gguf_tensor_type(tensor.type);
     if (type.block) {
-      out_.tensors.add({std::move(tensors[i].name), *type.block, std::move(tensors[i].shape),
-                        bytes_.subspan(start + tensors[i].offset, size)});
+      out_.tensors.add({std::move(tensor.name), *type.block, std::move(tensor.shape),
+                        bytes_.subspan(start + tensor.offset, tensor.bytes)});
     } else {
-      out_.tensors.add_other(std::move(tensors[i].name), type.name);
+      out_.tensors.add_other(std::move(tensor.name), type.name);
     }
   }
   out_.tensors.finish(file_.path().native());
 }
 
-// Returns the bytes of tensors[index], which must begin at `expected` and lie within `room` bytes.
-std::uint64_t GgufParser::check_offset(std::span<const Tensor> tensors, std::size_t index,
-                                       std::uint64_t expected, std::uint64_t room) const {
-  const Tensor& tensor = tensors[index];
+std::uint64_t GgufParser::bytes_of(const Tensor& tensor) const {
   const GgufTensorType* type = find_gguf_tensor_type(tensor.type);
   if (type == nullptr) fail(label(tensor.name), "unknown tensor type " + number(tensor.type));
   if (!type->block && type->bytes == 0) {
@@ -269,29 +275,25 @@ std::uint64_t GgufParser::check_offset(std::span<const Tensor> tensors, std::siz
         ErrorCode::kUnsupported, file_.path().native(),
         label(tensor.name) + ": tensor type " + std::string(type->name) + " is not supported");
   }
-  const std::optional<std::int64_t> size = type->byte_count(tensor.shape);
-  if (!size) {
+  const std::optional<std::int64_t> bytes = type->byte_count(tensor.shape);
+  if (!bytes) {
     fail(label(tensor.name), "a shape of " + to_string(tensor.shape) +
                                  " is not possible for type " + std::string(type->name));
   }
-  const auto bytes = static_cast<std::uint64_t>(*size);
-  if (tensor.offset != expected) {
-    std::string problem = "expected offset " + number(expected) +
-                          ", where the tensor before it ends "
-                          "(general.alignment " +
-                          number(out_.alignment) + "); found " + number(tensor.offset) +
-                          ". The file begins with";
-    for (const Tensor& other : tensors.first(std::min<std::size_t>(index + 1, 3))) {
-      problem += ' ' + quote(other.name) + " at " + number(other.offset);
-    }
-    fail(label(tensor.name), problem);
+  return static_cast<std::uint64_t>(*bytes);
+}
+
+// About the last of `tensors`. A wrong alignment shows only in how the file's tensors lie together.
+void GgufParser::fail_misplaced(std::span<const Tensor> tensors, std::uint64_t expected) const {
+  constexpr std::size_t kMostShown = 3;
+  std::string problem = "expected offset " + number(expected) + ", the end of what is before it " +
+                        "rounded up to general.alignment (" + number(out_.alignment) + "); found " +
+                        number(tensors.back().offset) + ". The file's tensors begin with";
+  for (const Tensor& tensor : tensors.first(std::min(tensors.size(), kMostShown))) {
+    problem += ' ' + label(tensor.name) + " at " + number(tensor.offset) + ',';
   }
-  if (tensor.offset > room || bytes > room - tensor.offset) {
-    fail(label(tensor.name), "needs bytes " + number(tensor.offset) + " to " +
-                                 number(tensor.offset + bytes) +
-                                 " of the tensor data, but the file holds " + number(room));
-  }
-  return bytes;
+  problem.back() = '.';
+  fail(label(tensors.back().name), problem);
 }
 
 }  // namespace quire

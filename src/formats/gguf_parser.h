@@ -57,6 +57,7 @@ class GgufParser {
     std::vector<std::int64_t> shape;  // outermost first
     std::uint32_t type = 0;
     std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;  // once known
   };
 
   // Reading: `what` names in errors what the bytes belong to.
@@ -79,8 +80,8 @@ class GgufParser {
   std::vector<Tensor> read_tensors(std::uint64_t count);
   std::vector<std::int64_t> read_shape(std::string_view what);
   void place_tensors(std::vector<Tensor> tensors);
-  std::uint64_t check_offset(std::span<const Tensor> tensors, std::size_t index,
-                             std::uint64_t expected, std::uint64_t room) const;
+  std::uint64_t bytes_of(const Tensor& tensor) const;
+  [[noreturn]] void fail_misplaced(std::span<const Tensor> tensors, std::uint64_t expected) const;
 
   [[noreturn]] void fail(std::string_view what, std::string_view problem) const;
 

@@ -157,7 +157,7 @@ std::span<const std::byte> SafetensorsFile::read_header() {
 
   const auto data = bytes.subspan(kLengthBytes + header.size());
   const std::string& subject = path().native();
-  parse_json_members(header, subject, [&](const std::string& name, const Json& value) {
+  parse_json_members(header, subject + ": header", [&](const std::string& name, const Json& value) {
     if (name == "__metadata__") return check_metadata(value, subject);
     tensors_.push_back(read_entry(name, JsonObject(value, subject, label(name) + '.'), data));
   });
@@ -173,6 +173,9 @@ void SafetensorsFile::check_layout(std::span<const std::byte> data) {
   const Tensor* before = nullptr;
   for (const Tensor& tensor : tensors_) {
     const std::int64_t begin = tensor.data.data() - data.data();
+    if (before != nullptr && before->name == tensor.name) {
+      fail(label(tensor.name), "stands twice in the header");
+    }
     if (begin < expected) {
       fail(label(tensor.name), "shares bytes with " + quote(before->name) + ": it begins at " +
                                    std::to_string(begin) + ", which is before " +

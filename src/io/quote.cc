@@ -29,7 +29,7 @@ std::string quote(std::string_view text) {
 
 std::string label(std::string_view name) {
   const std::string quoted = quote(name);
-  return quoted.size() == name.size() + 2 ? std::string(name) : quoted;
+  return !name.empty() && quoted.size() == name.size() + 2 ? std::string(name) : quoted;
 }
 
 }  // namespace quire
