@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <quire/error.h>
+#include <quire/prefix_index.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "program.h"
+#include "svg_plot.h"
+#include "trace.h"
+
+namespace cli {
+namespace {
+
+struct Settings {
+  SharedOptions shared;
+  std::string trace;
+  std::vector<std::int64_t> capacities = {1000, 10000, 50000, 100000};
+  std::vector<std::string> policies = {"lru", "lfu", "fifo", "default", "optimal"};
+  std::int64_t block_size = 0;
+  std::string plot;
+};
+
+struct Replayed {
+  Json json;
+  std::vector<PlotLine> lines;
+};
+
+Replayed replay(const Trace& trace, const Settings& options) {
+  Replayed result;
+  Json rows = Json::array();
+  const auto start = std::chrono::steady_clock::now();
+  std::int64_t served = 0;
+  for (const std::string& policy : options.policies) {
+    PlotLine line{policy, {}};
+    for (const std::int64_t capacity : options.capacities) {
+      remark(options.shared, policy + " at " + std::to_string(capacity) + " blocks");
+      const HitRatios ratios = replay_trace(trace, {policy, capacity, options.block_size});
+      Json row = {{"policy", policy}, {"capacity", capacity}, {"hit_ratio", ratios.blocks}};
+      if (options.block_size > 0) row["token_hit_ratio"] = ratios.tokens;
+      rows.push_back(std::move(row));
+      line.points.emplace_back(static_cast<double>(capacity), ratios.blocks);
+      served += trace.blocks;
+    }
+    result.lines.push_back(std::move(line));
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  result.json = {{"requests", std::ssize(trace.requests)},
+                 {"blocks", trace.blocks},
+                 {"results", std::move(rows)},
+                 {"infinite", replay_trace(trace, {}).blocks},
+                 {"blocks_per_s", static_cast<double>(served) / seconds.count()}};
+  return result;
+}
+
+void print_table(const Json& result) {
+  std::string text = std::to_string(result["requests"].get<std::int64_t>()) + " requests, " +
+                     std::to_string(result["blocks"].get<std::int64_t>()) + " blocks\n";
+  char row[96];
+  for (const Json& entry : result["results"]) {
+    std::snprintf(row, sizeof row, "%-10s %10lld blocks %6.2f %%\n",
+                  entry["policy"].get<std::string>().c_str(),
+                  static_cast<long long>(entry["capacity"].get<std::int64_t>()),
+                  100 * entry["hit_ratio"].get<double>());
+    text += row;
+  }
+  std::snprintf(row, sizeof row, "%-10s %17s %6.2f %%\n", "unbounded", "",
+                100 * result["infinite"].get<double>());
+  write(text + row);
+}
+
+void check(const Settings& options) {
+  for (const std::int64_t capacity : options.capacities) {
+    if (capacity < 1) {
+      throw quire::Error(quire::ErrorCode::kInvalidArgument, "--capacity",
+                         "expected at least 1 block, found " + std::to_string(capacity));
+    }
+  }
+  for (const std::string& policy : options.policies) {
+    if (policy != "default" && policy != "optimal") quire::make_eviction_policy(policy);
+  }
+}
+
+void run(const Settings& options) {
+  check(options);
+  const Trace trace = read_trace(options.trace);
+  const Replayed result = replay(trace, options);
+  if (!options.plot.empty()) {
+    write_svg(options.plot, {"Prefix cache hits by capacity", "capacity in blocks (log scale)",
+                             "hit ratio", result.lines});
+  }
+  options.shared.json ? write_line(result.json) : print_table(result.json);
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app) {
+  auto options = std::make_shared<Settings>();
+  CLI::App* command = app.add_subcommand(
+      "replay", "Replay a block-hash trace through the prefix cache's index and eviction");
+  command->add_option("trace", options->trace, "JSON Lines with hash_ids, plain or gzip")
+      ->required();
+  command->add_option("--capacity", options->capacities, "Capacities in blocks")->delimiter(',');
+  command
+      ->add_option("--policy", options->policies,
+                   "lru, lfu, fifo, slru, cost, default (what a user gets), optimal")
+      ->delimiter(',');
+  command->add_option("--block-size", options->block_size,
+                      "Tokens a hash stands for: reports the share of tokens too");
+  command->add_option("--plot", options->plot, "Write hit ratio against capacity as SVG");
+  command->add_flag("--json", options->shared.json, "Print one JSON object");
+  command->add_flag("-v,--verbose", options->shared.verbose, "Progress on stderr");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace cli
