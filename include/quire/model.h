@@ -34,6 +34,10 @@ struct Sequence {
   KvCache& cache;
   // Logits for the last `logits` of these tokens; 0: none.
   std::int64_t logits = 1;
+  // Rope scalings that depend on the length of the text ("dynamic", "longrope") go by the length
+  // after this pass, or by this one if it is longer: set it to the whole prompt's length when a
+  // prompt is read in chunks, so that chunks give what the whole gives.
+  std::int64_t rope_length = 0;
 };
 
 // What the files recommend for generation (generation_config.json).
