@@ -29,5 +29,16 @@ inline Vec load_f16(const std::uint16_t* p) {
   return _mm256_cvtph_ps(halves);
 }
 
+inline IntVec load_u16(const std::uint16_t* p) {
+  __m128i narrow;
+  std::memcpy(&narrow, p, sizeof(narrow));
+  return reinterpret_cast<IntVec>(_mm256_cvtepu16_epi32(narrow));
+}
+
+inline IntVec load_u8(const std::uint8_t* p) {
+  return reinterpret_cast<IntVec>(
+      _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i_u*>(p))));
+}
+
 }  // namespace
 }  // namespace quire

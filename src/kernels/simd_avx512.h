@@ -29,5 +29,17 @@ inline Vec load_f16(const std::uint16_t* p) {
   return _mm512_cvtph_ps(halves);
 }
 
+inline IntVec load_u16(const std::uint16_t* p) {
+  __m256i narrow;
+  std::memcpy(&narrow, p, sizeof(narrow));
+  return reinterpret_cast<IntVec>(_mm512_cvtepu16_epi32(narrow));
+}
+
+inline IntVec load_u8(const std::uint8_t* p) {
+  __m128i narrow;
+  std::memcpy(&narrow, p, sizeof(narrow));
+  return reinterpret_cast<IntVec>(_mm512_cvtepu8_epi32(narrow));
+}
+
 }  // namespace
 }  // namespace quire

@@ -37,5 +37,9 @@ inline Vec load_f16(const std::uint16_t* p) {
   return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(value) | special | sign);
 }
 
+// kLanes unsigned integers of 16 or 8 bits.
+inline IntVec load_u16(const std::uint16_t* p) { return IntVec{p[0], p[1], p[2], p[3]}; }
+inline IntVec load_u8(const std::uint8_t* p) { return IntVec{p[0], p[1], p[2], p[3]}; }
+
 }  // namespace
 }  // namespace quire

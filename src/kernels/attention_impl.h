@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of a few queries over one chunk of pages, included by attention_<isa>.cc after
+// simd_<isa>.h, simd.h and simd_math.h.
+//
+// Scores (queries times transposed keys) and weighted values (probabilities times values) are the
+// same product c += a b with rows of a page as b. A chunk takes two passes: all scores, then their
+// exponentials and all values. All query heads of a kv head are rows of a, so they share each load.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/attention_kernels.h"
+#include "kernels/attention_rows.h"
+
+namespace quire {
+namespace {
+
+// c[rows, columns] += a[rows, depth] b[depth, columns], each sum in ascending order of depth.
+struct Product {
+  const float* a;
+  std::int64_t a_stride;
+  float* c;  // rows are whole units of columns
+  std::int64_t c_stride;
+  std::int64_t rows;
+  std::int64_t depth;
+  std::int64_t columns;
+};
+
+// Sums that stay in registers: up to kFewRows rows of one unit, else kManyRows of kManyVecs.
+constexpr int kUnitVecs = static_cast<int>(kUnit) / kLanes;
+constexpr int kFewRows = kLanes == 16 ? 6 : kLanes == 8 ? 3 : 1;
+constexpr int kManyRows = 6;
+constexpr int kManyVecs = 2;
+
+template <int kRows, int kVecs, typename Rows>
+inline void multiply_block(const Product& p, const Rows& b, std::int64_t row, std::int64_t column) {
+  Vec sums[kRows][kVecs];
+  const float* a = p.a + row * p.a_stride;
+  float* c = p.c + row * p.c_stride + column;
+  for (int r = 0; r < kRows; ++r) {
+    for (int j = 0; j < kVecs; ++j) sums[r][j] = load(c + r * p.c_stride + j * kLanes);
+  }
+  for (std::int64_t d = 0; d < p.depth; ++d) {
+    Vec values[kVecs];
+    for (int j = 0; j < kVecs; ++j) values[j] = b.load(d, column, j);
+    for (int r = 0; r < kRows; ++r) {
+      const Vec factor = broadcast(a[r * p.a_stride + d]);
+      for (int j = 0; j < kVecs; ++j) sums[r][j] = fma(factor, values[j], sums[r][j]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int j = 0; j < kVecs; ++j) store(c + r * p.c_stride + j * kLanes, sums[r][j]);
+  }
+}
+
+// The last columns, fewer than a vector; c's row has room for the whole vector.
+template <typename Rows>
+inline void multiply_tail(const Product& p, const Rows& b, std::int64_t row, std::int64_t column) {
+  const float* a = p.a + row * p.a_stride;
+  float* c = p.c + row * p.c_stride + column;
+  Vec sums = load(c);
+  for (std::int64_t d = 0; d < p.depth; ++d) {
+    sums = fma(broadcast(a[d]), b.load_some(d, column, p.columns - column), sums);
+  }
+  store(c, sums);
+}
+
+template <int kRows, int kVecs, typename Rows>
+inline void multiply_rows(const Product& p, const Rows& b, std::int64_t row) {
+  std::int64_t column = 0;
+  for (; column + kVecs * kLanes <= p.columns; column += kVecs * kLanes) {
+    multiply_block<kRows, kVecs>(p, b, row, column);
+  }
+  for (; column + kLanes <= p.columns; column += kLanes) {
+    multiply_block<kRows, 1>(p, b, row, column);
+  }
+  if (column < p.columns) {
+    for (int r = 0; r < kRows; ++r) multiply_tail(p, b, row + r, column);
+  }
+}
+
+// Up to kFewRows rows from `row` on.
+template <typename Rows>
+inline void multiply_few(const Product& p, const Rows& b, std::int64_t row) {
+  const std::int64_t rows = p.rows - row;
+  if constexpr (kFewRows >= 6) {
+    if (rows >= 6) return multiply_rows<6, kUnitVecs>(p, b, row);
+    if (rows == 5) return multiply_rows<5, kUnitVecs>(p, b, row);
+    if (rows == 4) return multiply_rows<4, kUnitVecs>(p, b, row);
+  }
+  if constexpr (kFewRows >= 3) {
+    if (rows >= 3) return multiply_rows<3, kUnitVecs>(p, b, row);
+    if (rows == 2) return multiply_rows<2, kUnitVecs>(p, b, row);
+  }
+  return multiply_rows<1, kUnitVecs>(p, b, row);
+}
+
+// Many rows of floats.
+inline void multiply_many(const Product& p, const F32Rows& b) {
+  std::int64_t row = 0;
+  for (; row + kManyRows <= p.rows; row += kManyRows) {
+    multiply_rows<kManyRows, kManyVecs>(p, b, row);
+  }
+  for (; row < p.rows; row += kFewRows) multiply_few(p, b, row);
+}
+
+template <typename Rows>
+inline void expand(const Rows& b, std::int64_t depth, std::int64_t columns, float* to,
+                   std::int64_t stride) {
+  for (std::int64_t d = 0; d < depth; ++d) {
+    std::int64_t column = 0;
+    for (; column + kUnit <= columns; column += kUnit) {
+      for (int j = 0; j < kUnitVecs; ++j) {
+        store(to + d * stride + column + j * kLanes, b.load(d, column, j));
+      }
+    }
+    for (; column + kLanes <= columns; column += kLanes) {
+      store(to + d * stride + column, b.load(d, column, 0));
+    }
+    if (column < columns) store(to + d * stride + column, b.load_some(d, column, columns - column));
+  }
+}
+
+// Rows that are read often are turned into floats once; the sums are the same.
+template <typename Rows>
+inline void multiply(const Product& p, const Rows& b, float* expanded) {
+  if (p.rows <= 2 * kFewRows) {
+    for (std::int64_t row = 0; row < p.rows; row += kFewRows) multiply_few(p, b, row);
+    return;
+  }
+  const std::int64_t stride = padded(p.columns);
+  expand(b, p.depth, p.columns, expanded, stride);
+  multiply_many(p, F32Rows{expanded, stride});
+}
+
+inline void multiply(const Product& p, const F32Rows& b, float*) { multiply_many(p, b); }
+
+// The part of a chunk that a tile sees: tokens [first, last) from the chunk's start.
+struct Range {
+  std::int64_t first;
+  std::int64_t last;
+};
+
+inline Range visible(const KvAttention& attention, std::int64_t position, std::int64_t chunk) {
+  const std::int64_t start = chunk * kAttentionChunk;
+  std::int64_t first = attention.window > 0 ? position - attention.window + 1 - start : -start;
+  std::int64_t last = position + 1 - start;
+  if (first < 0) first = 0;
+  if (last > kAttentionChunk) last = kAttentionChunk;
+  return {first, last};
+}
+
+// What the page functions work on: one page of a chunk, for one kv head.
+struct PageWork {
+  const AttentionTile* tile;
+  const std::byte* head;  // coded: the kv head's codes; else the kv head's keys or values
+  std::int64_t column;    // of the page's first token in the rows of scores
+  std::int64_t tokens;    // of the page that may be read
+};
+
+template <typename Rows, typename T>
+inline void score_numbers(const PageWork& work) {
+  const AttentionTile& tile = *work.tile;
+  const KvShape& shape = tile.attention->shape;
+  const Rows keys{reinterpret_cast<const T*>(work.head), shape.page_tokens};
+  const Product product{tile.q,      shape.head_dim, tile.scores + work.column, kScoreStride,
+                        tile.rows(), shape.head_dim, shape.page_tokens};
+  multiply(product, keys, tile.expanded);
+}
+
+template <typename Rows, typename T>
+inline void weigh_numbers(const PageWork& work, float* values) {
+  const AttentionTile& tile = *work.tile;
+  const KvShape& shape = tile.attention->shape;
+  const Rows rows{reinterpret_cast<const T*>(work.head), shape.head_dim};
+  const Product product{tile.scores + work.column,
+                        kScoreStride,
+                        values,
+                        padded(shape.head_dim),
+                        tile.rows(),
+                        work.tokens,
+                        shape.head_dim};
+  multiply(product, rows, tile.expanded);
+}
+
+inline float half_at(const std::byte* halves, std::int64_t i) {
+  std::uint16_t some[kLanes] = {};
+  std::memcpy(some, halves + 2 * i, sizeof(std::uint16_t));
+  return load_f16(some)[0];
+}
+
+// to[0, n) = halves as floats; both have room for whole vectors.
+inline void widen(const std::byte* halves, std::int64_t n, float* to) {
+  std::int64_t i = 0;
+  const auto* from = reinterpret_cast<const std::uint16_t*>(halves);
+  for (; i + kLanes <= n; i += kLanes) store(to + i, load_f16(from + i));
+  for (; i < n; ++i) to[i] = half_at(halves, i);
+}
+
+// folded[i] = x[i] scales[i]; returns Σ x[i] zeros[i].
+inline float fold(const float* x, const float* scales, const float* zeros, std::int64_t n,
+                  float* folded) {
+  Vec sums{};
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const Vec v = load(x + i);
+    store(folded + i, v * load(scales + i));
+    sums = fma(v, load(zeros + i), sums);
+  }
+  float sum = sum_lanes(sums);
+  for (; i < n; ++i) {
+    folded[i] = x[i] * scales[i];
+    sum += x[i] * zeros[i];
+  }
+  return sum;
+}
+
+template <int kBits>
+inline void score_codes(const PageWork& work) {
+  const AttentionTile& tile = *work.tile;
+  const KvShape& shape = tile.attention->shape;
+  const CodeLayout layout = code_layout(shape, kBits);
+  float* scales = tile.scales;
+  float* zeros = tile.scales + padded(shape.head_dim);
+  widen(work.head + layout.key_scales, shape.head_dim, scales);
+  widen(work.head + layout.key_zeros, shape.head_dim, zeros);
+  for (std::int64_t r = 0; r < tile.rows(); ++r) {
+    const float zero = fold(tile.q + r * shape.head_dim, scales, zeros, shape.head_dim,
+                            tile.folded + r * shape.head_dim);
+    float* scores = tile.scores + r * kScoreStride + work.column;
+    for (std::int64_t i = 0; i < shape.page_tokens; i += kLanes) store(scores + i, broadcast(zero));
+  }
+  const CodeRows<kBits> keys{reinterpret_cast<const std::uint8_t*>(work.head),
+                             shape.page_tokens * kBits / 8};
+  const Product product{tile.folded, shape.head_dim, tile.scores + work.column, kScoreStride,
+                        tile.rows(), shape.head_dim, shape.page_tokens};
+  multiply(product, keys, tile.expanded);
+}
+
+template <int kBits>
+inline void weigh_codes(const PageWork& work, float* values) {
+  const AttentionTile& tile = *work.tile;
+  const KvShape& shape = tile.attention->shape;
+  const CodeLayout layout = code_layout(shape, kBits);
+  const std::int64_t p = shape.page_tokens;
+  const std::int64_t width = padded(shape.head_dim);
+  float* scales = tile.scales;
+  float* zeros = tile.scales + padded(p);
+  for (std::int64_t g = 0; g < layout.value_groups; ++g) {
+    const std::int64_t columns = width - g * p < p ? width - g * p : p;
+    widen(work.head + layout.value_scales + 2 * g * p, p, scales);
+    widen(work.head + layout.value_zeros + 2 * g * p, p, zeros);
+    for (std::int64_t r = 0; r < tile.rows(); ++r) {
+      const float zero =
+          fold(tile.scores + r * kScoreStride + work.column, scales, zeros, p, tile.folded + r * p);
+      float* sums = values + r * width + g * p;
+      for (std::int64_t i = 0; i < columns; i += kLanes) {
+        store(sums + i, load(sums + i) + broadcast(zero));
+      }
+    }
+    const CodeRows<kBits> rows{
+        reinterpret_cast<const std::uint8_t*>(work.head + layout.values) + g * p * kBits / 8,
+        width * kBits / 8};
+    const Product product{tile.folded, p, values + g * p, width, tile.rows(), p, columns};
+    multiply(product, rows, tile.expanded);
+  }
+}
+
+inline void clear_scores(const PageWork& work) {
+  const std::int64_t tokens = work.tile->attention->shape.page_tokens;
+  for (std::int64_t r = 0; r < work.tile->rows(); ++r) {
+    float* scores = work.tile->scores + r * kScoreStride + work.column;
+    for (std::int64_t i = 0; i < tokens; i += kLanes) store(scores + i, Vec{});
+  }
+}
+
+inline void score_page(PageWork work, const KvPage& page) {
+  const KvShape& shape = work.tile->attention->shape;
+  const std::int64_t head = work.tile->kv_head;
+  const std::int64_t numbers = shape.head_dim * shape.page_tokens;
+  switch (page.encoding) {
+    case KvEncoding::kF32:
+      work.head = page.data + head * numbers * 4;
+      clear_scores(work);
+      return score_numbers<F32Rows, float>(work);
+    case KvEncoding::kBF16:
+      work.head = page.data + head * numbers * 2;
+      clear_scores(work);
+      return score_numbers<Bf16Rows, std::uint16_t>(work);
+    case KvEncoding::kF16:
+      work.head = page.data + head * numbers * 2;
+      clear_scores(work);
+      return score_numbers<F16Rows, std::uint16_t>(work);
+    case KvEncoding::kCodes8:
+      work.head = page.data + head * code_layout(shape, 8).bytes;
+      return score_codes<8>(work);
+    case KvEncoding::kCodes4:
+      work.head = page.data + head * code_layout(shape, 4).bytes;
+      return score_codes<4>(work);
+    case KvEncoding::kCodes2:
+      work.head = page.data + head * code_layout(shape, 2).bytes;
+      return score_codes<2>(work);
+  }
+}
+
+inline void weigh_page(PageWork work, const KvPage& page, float* values) {
+  const KvShape& shape = work.tile->attention->shape;
+  const std::int64_t head = work.tile->kv_head;
+  const std::int64_t numbers = shape.head_dim * shape.page_tokens;
+  const std::int64_t before = (shape.kv_heads + head) * numbers;
+  switch (page.encoding) {
+    case KvEncoding::kF32:
+      work.head = page.data + before * 4;
+      return weigh_numbers<F32Rows, float>(work, values);
+    case KvEncoding::kBF16:
+      work.head = page.data + before * 2;
+      return weigh_numbers<Bf16Rows, std::uint16_t>(work, values);
+    case KvEncoding::kF16:
+      work.head = page.data + before * 2;
+      return weigh_numbers<F16Rows, std::uint16_t>(work, values);
+    case KvEncoding::kCodes8:
+      work.head = page.data + head * code_layout(shape, 8).bytes;
+      return weigh_codes<8>(work, values);
+    case KvEncoding::kCodes4:
+      work.head = page.data + head * code_layout(shape, 4).bytes;
+      return weigh_codes<4>(work, values);
+    case KvEncoding::kCodes2:
+      work.head = page.data + head * code_layout(shape, 2).bytes;
+      return weigh_codes<2>(work, values);
+  }
+}
+inline float max_lanes(Vec v) {
+  float max = v[0];
+  for (int i = 1; i < kLanes; ++i) max = v[i] > max ? v[i] : max;
+  return max;
+}
+
+inline Vec lane_index() {
+  Vec v{};
+  for (int i = 0; i < kLanes; ++i) v[i] = static_cast<float>(i);
+  return v;
+}
+
+// Turns a row's scores in `row` into exp(score - max), 0 outside of `range`, within the columns
+// [seen.first, seen.last), both whole pages.
+inline void soften(float* scores, Range range, Range seen, float softcap, float* max, float* sum) {
+  if (range.first >= range.last) range = {seen.first, seen.first};
+  const std::int64_t first = range.first / kLanes * kLanes;
+  const std::int64_t last = (range.last + kLanes - 1) / kLanes * kLanes;
+  const Vec low = broadcast(static_cast<float>(range.first));
+  const Vec high = broadcast(static_cast<float>(range.last));
+  const Vec lowest = broadcast(-__builtin_inff());
+  Vec maxima = lowest;
+  for (std::int64_t i = first; i < last; i += kLanes) {
+    const Vec index = lane_index() + static_cast<float>(i);
+    Vec s = load(scores + i);
+    if (softcap > 0) {
+      s = softcap * tanh(s / softcap);
+      store(scores + i, s);
+    }
+    s = (index >= low) & (index < high) ? s : lowest;
+    maxima = s > maxima ? s : maxima;
+  }
+  *max = max_lanes(maxima);
+  Vec sums{};
+  for (std::int64_t i = first; i < last; i += kLanes) {
+    const Vec index = lane_index() + static_cast<float>(i);
+    const Vec p = exp(load(scores + i) - *max);
+    const Vec kept = (index >= low) & (index < high) ? p : Vec{};
+    sums += kept;
+    store(scores + i, kept);
+  }
+  *sum = sum_lanes(sums);
+  for (std::int64_t i = seen.first; i < first; i += kLanes) store(scores + i, Vec{});
+  for (std::int64_t i = last; i < seen.last; i += kLanes) store(scores + i, Vec{});
+}
+
+void attend_chunk(const AttentionTile& tile, std::int64_t chunk, const AttentionState& state) {
+  const KvAttention& attention = *tile.attention;
+  const std::int64_t p = attention.shape.page_tokens;
+  const std::int64_t position = attention.position + tile.first_token;
+  const Range seen{visible(attention, position, chunk).first,
+                   visible(attention, position + tile.tokens - 1, chunk).last};
+  const Range pages{seen.first / p, (seen.last + p - 1) / p};
+  const KvPage* table = attention.pages + chunk * (kAttentionChunk / p);
+  for (std::int64_t i = pages.first; i < pages.last; ++i) {
+    score_page({&tile, nullptr, i * p, p}, table[i]);
+  }
+  const std::int64_t group = tile.group();
+  for (std::int64_t r = 0; r < tile.rows(); ++r) {
+    soften(tile.scores + r * kScoreStride, visible(attention, position + r / group, chunk),
+           {pages.first * p, pages.last * p}, attention.softcap, state.max + r, state.sum + r);
+  }
+  const std::int64_t width = padded(attention.shape.head_dim);
+  std::memset(state.values, 0, static_cast<std::size_t>(tile.rows() * width) * sizeof(float));
+  for (std::int64_t i = pages.first; i < pages.last; ++i) {
+    const std::int64_t left = seen.last - i * p;
+    weigh_page({&tile, nullptr, i * p, left < p ? left : p}, table[i], state.values);
+  }
+}
+
+void gather_queries(const AttentionTile& tile) {
+  const KvAttention& attention = *tile.attention;
+  const std::int64_t d = attention.shape.head_dim;
+  const std::int64_t group = tile.group();
+  for (std::int64_t t = 0; t < tile.tokens; ++t) {
+    const float* from =
+        attention.q + (tile.first_token + t) * attention.q_stride + tile.kv_head * group * d;
+    float* to = tile.q + t * group * d;
+    for (std::int64_t i = 0; i < group * d; ++i) to[i] = from[i] * attention.scale;
+  }
+}
+
+// exp(old - max) by which sums relative to `old` are multiplied.
+inline float rescale(float old, float max) { return exp(broadcast(old - max))[0]; }
+
+void merge_states(std::int64_t rows, std::int64_t head_dim, const AttentionState& later,
+                  const AttentionState& into) {
+  const std::int64_t width = padded(head_dim);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    if (later.sum[r] == 0) continue;
+    const float max = into.max[r] > later.max[r] ? into.max[r] : later.max[r];
+    const float old_scale = into.sum[r] == 0 ? 0 : rescale(into.max[r], max);
+    const float new_scale = rescale(later.max[r], max);
+    into.sum[r] = into.sum[r] * old_scale + later.sum[r] * new_scale;
+    into.max[r] = max;
+    for (std::int64_t i = r * width; i < (r + 1) * width; i += kLanes) {
+      const Vec scaled = load(into.values + i) * old_scale;
+      store(into.values + i, fma(load(later.values + i), broadcast(new_scale), scaled));
+    }
+  }
+}
+
+void write_output(const AttentionTile& tile, const AttentionState& state) {
+  const KvAttention& attention = *tile.attention;
+  const std::int64_t d = attention.shape.head_dim;
+  const std::int64_t group = tile.group();
+  for (std::int64_t r = 0; r < tile.rows(); ++r) {
+    float* out = attention.out + (tile.first_token + r / group) * attention.out_stride +
+                 (tile.kv_head * group + r % group) * d;
+    const float* values = state.values + r * padded(d);
+    for (std::int64_t i = 0; i < d; ++i) out[i] = values[i] / state.sum[r];
+  }
+}
+
+constexpr AttentionKernels kAttention{gather_queries, attend_chunk, merge_states, write_output};
+
+}  // namespace
+}  // namespace quire

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kv/page.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
+#include <quire/error.h>
+
+#include <new>
+#include <numeric>
+#include <string>
+
+namespace quire {
+
+Page::Page(at::Tensor storage, std::shared_ptr<PageAccount> account)
+    : storage_(std::move(storage)), account_(std::move(account)) {}
+
+Page::~Page() { account_->give_back(bytes()); }
+
+void PageAccount::take(std::int64_t bytes) {
+  std::int64_t used = used_bytes_.load(std::memory_order_relaxed);
+  do {
+    if (max_bytes_ > 0 && bytes > max_bytes_ - used) {
+      throw Error(ErrorCode::kOutOfPages, "page pool",
+                  "expected room for " + std::to_string(bytes) + " bytes, found " +
+                      std::to_string(used) + " of a budget of " + std::to_string(max_bytes_) +
+                      " bytes in use");
+    }
+  } while (!used_bytes_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+}
+
+std::vector<PageRef> PageAccount::allocate(std::span<const std::int64_t> sizes) {
+  std::int64_t left = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+  std::vector<PageRef> pages;
+  pages.reserve(sizes.size());
+  take(left);
+  try {
+    for (const std::int64_t bytes : sizes) {
+      auto page = std::make_shared<Page>(allocate_bytes(device_, bytes, true), shared_from_this());
+      left -= bytes;
+      pages.emplace_back(std::move(page));
+    }
+  } catch (...) {
+    give_back(left);
+    throw;
+  }
+  return pages;
+}
+
+at::Tensor allocate_bytes(Device device, std::int64_t bytes, bool zeroed) {
+  const auto options = at::TensorOptions(at::kByte).device(
+      device == Device::kCuda ? at::DeviceType::CUDA : at::DeviceType::CPU);
+  try {
+    return zeroed ? at::zeros({bytes}, options) : at::empty({bytes}, options);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::kOutOfMemory, "KV cache",
+                "expected " + std::to_string(bytes) + " bytes, found no such memory");
+  } catch (const c10::Error& error) {
+    throw Error(ErrorCode::kOutOfMemory, "KV cache",
+                "expected " + std::to_string(bytes) + " bytes of memory, found " +
+                    error.what_without_backtrace());
+  }
+}
+
+void copy_page(const PageRef& from, const PageRef& to) { to->storage().copy_(from->storage()); }
+
+}  // namespace quire
