@@ -3,8 +3,9 @@
 # quire_folder(NAME SOURCES a.cc b.cc [TORCH] [LINK targets...])
 #
 # One folder of src/ as an object library quire_<NAME>. TORCH adds libtorch's headers and a
-# precompiled ATen/core/Tensor.h; folders without it cannot include a tensor by accident.
-# Every folder's objects end up in quire::quire, and tests link them directly to reach internals.
+# precompiled ATen/core/Tensor.h, which all such folders share; the others cannot include a tensor
+# by accident. Every folder's objects end up in quire::quire, and tests link them directly to reach
+# internals.
 function(quire_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;LINK")
   if(NOT arg_SOURCES)
@@ -19,7 +20,13 @@ function(quire_folder name)
     target_link_libraries(${target} PUBLIC Libtorch::Libtorch)
     target_compile_definitions(${target} PRIVATE
       AT_PER_OPERATOR_HEADERS TORCH_ASSERT_ONLY_METHOD_OPERATORS)
-    target_precompile_headers(${target} PRIVATE <ATen/core/Tensor.h>)
+    get_property(owner GLOBAL PROPERTY QUIRE_PRECOMPILED_TENSOR)
+    if(owner)
+      target_precompile_headers(${target} REUSE_FROM ${owner})
+    else()
+      target_precompile_headers(${target} PRIVATE <ATen/core/Tensor.h>)
+      set_property(GLOBAL PROPERTY QUIRE_PRECOMPILED_TENSOR ${target})
+    endif()
   endif()
   set_property(GLOBAL APPEND PROPERTY QUIRE_FOLDERS ${target})
 endfunction()
