@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/kv/classes.h"
+
+#include <ATen/ops/cat.h>
+#include <quire/dynamic_cache.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kv/page_pool.h"
+
+namespace quire::testing {
+namespace {
+
+// The least that a user's own cache has to be.
+class MinimalCache final : public KvCache {
+ public:
+  explicit MinimalCache(const KvSpec& spec) : spec_(spec), layers_(spec.layers.size()) {}
+
+  std::int64_t length() const override {
+    return layers_[0].first.defined() ? layers_[0].first.size(0) : 0;
+  }
+  void truncate(std::int64_t n) override {
+    for (auto& [keys, values] : layers_) {
+      if (!keys.defined()) continue;
+      keys = keys.narrow(0, 0, std::min(n, keys.size(0)));
+      values = values.narrow(0, 0, std::min(n, values.size(0)));
+    }
+  }
+  std::unique_ptr<KvCache> clone() const override {
+    auto copy = std::make_unique<MinimalCache>(spec_);
+    copy->layers_ = layers_;  // tensors that are never written again
+    return copy;
+  }
+
+ private:
+  std::pair<at::Tensor, at::Tensor> update(std::int64_t layer, const at::Tensor& k,
+                                           const at::Tensor& v) override {
+    auto& [keys, values] = layers_[static_cast<std::size_t>(layer)];
+    keys = keys.defined() ? at::cat({keys, k}) : k.clone();
+    values = values.defined() ? at::cat({values, v}) : v.clone();
+    return {keys, values};
+  }
+  std::int64_t window(std::int64_t layer) const override {
+    return spec_.layers[static_cast<std::size_t>(layer)].window;
+  }
+
+  KvSpec spec_;
+  std::vector<std::pair<at::Tensor, at::Tensor>> layers_;
+};
+
+std::unique_ptr<KvCache> make_dynamic(const KvSpec& spec, std::int64_t block_size) {
+  return std::make_unique<DynamicCache>(spec, PagePoolOptions{.block_size = block_size});
+}
+
+std::unique_ptr<KvCache> make_aten(const KvSpec& spec) {
+  auto pool = std::make_shared<PagePool>(spec);
+  pool->impl().attend = attend_by_aten;
+  return std::make_unique<DynamicCache>(std::move(pool));
+}
+
+}  // namespace
+
+std::vector<CacheClass> cache_classes() {
+  const auto dynamic32 = [](const KvSpec& spec) { return make_dynamic(spec, 32); };
+  return {
+      {"Dynamic", DType::kF32, dynamic32},
+      {"DynamicPage16", DType::kF32, [](const KvSpec& s) { return make_dynamic(s, 16); }},
+      {"DynamicPage64", DType::kF32, [](const KvSpec& s) { return make_dynamic(s, 64); }},
+      {"DynamicBF16", DType::kBF16, dynamic32},
+      {"DynamicF16", DType::kF16, dynamic32},
+      {.name = "DynamicByAten", .make = make_aten, .by_kernels = false},
+      {.name = "DynamicByAtenBF16", .dtype = DType::kBF16, .make = make_aten, .by_kernels = false},
+      {.name = "UserWritten",
+       .make = [](const KvSpec& s) { return std::make_unique<MinimalCache>(s); },
+       .by_kernels = false},
+  };
+}
+
+KvSpec test_spec(DType dtype) {
+  return {.layers = {{.kv_heads = 2, .head_dim = 16},
+                     {.kv_heads = 1, .head_dim = 24, .window = 40},
+                     {.kv_heads = 2, .head_dim = 16}},
+          .dtype = dtype};
+}
+
+KvSpec effective_spec(const CacheClass& cache, KvSpec spec) {
+  if (cache.window == 0) return spec;
+  for (KvLayer& layer : spec.layers) {
+    layer.window = layer.window == 0 ? cache.window : std::min(layer.window, cache.window);
+  }
+  return spec;
+}
+
+}  // namespace quire::testing
