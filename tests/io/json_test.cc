@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace quire {
 namespace {
@@ -88,6 +90,47 @@ TEST(ParseJson, BoundsDepth) {
   EXPECT_THAT(parse_error(nested(101)), HasSubstr("at byte 100: nested deeper than 100"));
   EXPECT_THAT(parse_error(nested(1'000'000)), HasSubstr("nested deeper"));
   EXPECT_THAT(parse_error("{\"a\":{\"b\":1}}", 1), HasSubstr("nested deeper than 1"));
+}
+
+TEST(ParseJsonMembers, HandsOverEachMember) {
+  std::vector<std::pair<std::string, Json>> members;
+  parse_json_members(
+      R"({"a":{"x":[1,{"y":2}]},"b":3,"a":null,"c":[]})", "a.json",
+      [&](const std::string& key, Json value) { members.emplace_back(key, std::move(value)); });
+  ASSERT_EQ(members.size(), 4u);
+  EXPECT_EQ(members[0].first, "a");
+  EXPECT_EQ(members[0].second.dump(), R"({"x":[1,{"y":2}]})");
+  EXPECT_EQ(members[1].second, 3);
+  EXPECT_TRUE(members[2].second.is_null());
+  EXPECT_EQ(members[3].second, Json::array());
+}
+
+TEST(ParseJsonMembers, RefusesWhatParseJsonRefuses) {
+  const auto error = [](std::string_view text) {
+    return error_of([&] {
+      parse_json_members(
+          text, "a.json", [](const std::string&, Json) {}, 3);
+    });
+  };
+  EXPECT_THAT(error("[1]"), HasSubstr("at byte 0: expected an object"));
+  EXPECT_THAT(error("7"), HasSubstr("expected an object"));
+  EXPECT_THAT(error("{} x"), HasSubstr("at byte 3"));
+  EXPECT_THAT(error(R"({"a":{"b":{"c":1,"c":2}}})"), HasSubstr("duplicate key \"c\" in a.b"));
+  EXPECT_THAT(error(R"({"a":[[[]]]})"), HasSubstr("deeper than 3"));
+  EXPECT_EQ(error("{}"), "no error");
+}
+
+TEST(QuoteNonFinite, TouchesOnlyValues) {
+  EXPECT_EQ(quote_non_finite(R"({"a":NaN,"b":[Infinity,-Infinity,-1],"NaN":"Infinity"})"),
+            R"({"a":"NaN","b":["Infinity","-Infinity",-1],"NaN":"Infinity"})");
+  EXPECT_EQ(quote_non_finite(R"({"a":"\" NaN","b":"\\",NaN)"), R"({"a":"\" NaN","b":"\\","NaN")");
+  EXPECT_EQ(quote_non_finite("\"\\"), "\"\\");
+  EXPECT_EQ(quote_non_finite(""), "");
+}
+
+TEST(ParseJson, NamesTheContainerOfADuplicate) {
+  EXPECT_THAT(parse_error(R"({"a":[0,{"b":{"c":1,"c":2}}]})"),
+              HasSubstr("duplicate key \"c\" in a.1.b"));
 }
 
 TEST(ParseJson, MessagesAreValidUtf8) {
