@@ -18,6 +18,9 @@ constexpr int kPanel = 16;
 constexpr int kVecs = kPanel / kLanes;
 constexpr std::int64_t kDepth = 256;
 
+// How far ahead weights are asked for, in bytes. It may run past a panel's end: into the next.
+constexpr std::int64_t kPrefetch = 4096;
+
 // One step of every format is two inputs (k even); last() is a single input at the end.
 struct F32Format {
   static constexpr std::int64_t kInputBytes = kPanel * 4;
@@ -40,9 +43,7 @@ struct F16Format {
 struct Bf16Format {
   static constexpr std::int64_t kInputBytes = kPanel * 2;
   static Vec even(const std::byte* step, int v) { return as_float(pairs(step, v) << 16); }
-  static Vec odd(const std::byte* step, int v) {
-    return as_float(pairs(step, v) & static_cast<std::int32_t>(0xffff0000));
-  }
+  static Vec odd(const std::byte* step, int v) { return as_float(high_halves(pairs(step, v))); }
   static IntVec pairs(const std::byte* step, int v) {
     IntVec both;
     std::memcpy(&both, step + v * static_cast<int>(sizeof(both)), sizeof(both));
@@ -77,6 +78,23 @@ inline void store_outputs(float* to, Vec sums, std::int64_t valid) {
   }
 }
 
+// Keeps the compiler from loading the second input's operands before the first's are used up: the
+// registers hold the sums and one input's.
+template <typename T>
+void keep_apart(const T*& pointer) {
+  asm volatile("" : "+r"(pointer));
+}
+
+template <typename Format, int kPanels>
+void prefetch(const std::byte* step, std::int64_t panel_bytes) {
+  constexpr std::int64_t kCacheLine = 64;
+  for (int p = 0; p < kPanels; ++p) {
+    for (std::int64_t line = 0; line < 2 * Format::kInputBytes; line += kCacheLine) {
+      __builtin_prefetch(step + p * panel_bytes + kPrefetch + line);
+    }
+  }
+}
+
 template <typename Format, int kRows, int kPanels>
 void multiply_tile(const Tile& tile) {
   constexpr int kColumns = kPanels * kVecs;
@@ -93,27 +111,30 @@ void multiply_tile(const Tile& tile) {
   const std::byte* step = tile.panel;
   std::int64_t left = tile.depth;
   for (; left >= 2; left -= 2, x += 2, step += 2 * Format::kInputBytes) {
+    prefetch<Format, kPanels>(step, tile.panel_bytes);
     Vec w[kColumns];
     for (int c = 0; c < kColumns; ++c) {
       w[c] = Format::even(step + (c / kVecs) * tile.panel_bytes, c % kVecs);
     }
     for (int r = 0; r < kRows; ++r) {
       const Vec input = broadcast(x[r * tile.ldx]);
-      for (int c = 0; c < kColumns; ++c) sums[r][c] = fma(input, w[c], sums[r][c]);
+      for (int c = 0; c < kColumns; ++c) sums[r][c] = accumulate(sums[r][c], input, w[c]);
     }
+    keep_apart(x);
+    keep_apart(step);
     for (int c = 0; c < kColumns; ++c) {
       w[c] = Format::odd(step + (c / kVecs) * tile.panel_bytes, c % kVecs);
     }
     for (int r = 0; r < kRows; ++r) {
       const Vec input = broadcast(x[r * tile.ldx + 1]);
-      for (int c = 0; c < kColumns; ++c) sums[r][c] = fma(input, w[c], sums[r][c]);
+      for (int c = 0; c < kColumns; ++c) sums[r][c] = accumulate(sums[r][c], input, w[c]);
     }
   }
   if (left != 0) {
     for (int c = 0; c < kColumns; ++c) {
       const Vec w = Format::even(step + (c / kVecs) * tile.panel_bytes, c % kVecs);
       for (int r = 0; r < kRows; ++r) {
-        sums[r][c] = fma(broadcast(x[r * tile.ldx]), w, sums[r][c]);
+        sums[r][c] = accumulate(sums[r][c], broadcast(x[r * tile.ldx]), w);
       }
     }
   }
@@ -126,11 +147,16 @@ void multiply_tile(const Tile& tile) {
 
 using TileFunction = void (*)(const Tile&);
 
-// Panels side by side for a tile of `rows`, so that there are at least eight sums (the latency of
-// a multiply-add is four cycles, two start in each) and no more than the registers hold.
+// Panels side by side for a tile of `rows`: as many as leave registers for the sums, an input and,
+// unless each is used once only, a weight of every column.
 constexpr int panels_for(int rows) {
   int panels = kStreamPanels;
-  while (panels > 1 && panels * rows * kVecs > kSums) panels /= 2;
+  while (panels > 1) {
+    const int columns = panels * kVecs;
+    const int weights = rows > 1 ? columns : 1;
+    if (rows * columns + weights + 1 <= kRegisters) break;
+    panels /= 2;
+  }
   return panels;
 }
 
@@ -160,14 +186,15 @@ TileFunction tile_function_for(int rows, int panels) {
 // All tiles of one block of rows and one block of inputs.
 template <typename Format>
 void multiply_depth(const LinearCall& call, std::int64_t row_first, std::int64_t row_last,
-                    std::int64_t panel_first, std::int64_t panel_last, std::int64_t k) {
+                    std::int64_t panel_first, std::int64_t panel_last, std::int64_t k,
+                    std::int64_t depth) {
   // Tiles of nearly equal height: 8 rows are 4 + 4, not 6 + 2.
   const std::int64_t rows = row_last - row_first;
   const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
   const int most_panels = panels_for(static_cast<int>((rows + tiles - 1) / tiles));
   Tile tile{};
   tile.panel_bytes = static_cast<std::int64_t>(call.panel_bytes);
-  tile.depth = call.k - k < kDepth ? call.k - k : kDepth;
+  tile.depth = depth;
   tile.ldx = call.ldx;
   tile.ldy = call.ldy;
   int panels = most_panels;
@@ -195,10 +222,13 @@ void multiply_depth(const LinearCall& call, std::int64_t row_first, std::int64_t
 template <typename Format>
 void multiply_block(const LinearCall& call, std::int64_t row_first, std::int64_t row_last,
                     std::int64_t panel_first, std::int64_t panel_last) {
+  // Few rows use a panel once or twice: better to read it through.
+  const std::int64_t most = row_last - row_first <= 2 * kTileRows ? call.k : kDepth;
   std::int64_t k = 0;
   do {  // once without inputs, too: the outputs are then the bias
-    multiply_depth<Format>(call, row_first, row_last, panel_first, panel_last, k);
-    k += kDepth;
+    const std::int64_t depth = call.k - k < most ? call.k - k : most;
+    multiply_depth<Format>(call, row_first, row_last, panel_first, panel_last, k, depth);
+    k += most;
   } while (k < call.k);
 }
 

@@ -11,9 +11,9 @@ namespace quire {
 namespace {
 
 constexpr int kLanes = 8;
-constexpr int kTileRows = 6;      // of a product's tile: rows,
-constexpr int kStreamPanels = 4;  // panels of 16 columns for a single row,
-constexpr int kSums = 12;         // and vectors of sums that fit the 16 registers
+constexpr int kRegisters = 16;
+constexpr int kTileRows = 6;      // of a matrix product's tile,
+constexpr int kStreamPanels = 4;  // and panels side by side for a single row
 
 using Vec = float __attribute__((vector_size(4 * kLanes)));
 using IntVec = std::int32_t __attribute__((vector_size(4 * kLanes)));
@@ -22,6 +22,13 @@ inline Vec broadcast(float value) { return _mm256_set1_ps(value); }
 
 // a * b + c, rounded once.
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
+
+// fma(a, b, sum) in the sum's own register: compilers that choose another form of the
+// instruction run out of registers in a matrix product.
+inline Vec accumulate(Vec sum, Vec a, Vec b) {
+  asm("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+  return sum;
+}
 
 inline Vec load_f16(const std::uint16_t* p) {
   __m128i halves;
@@ -38,6 +45,13 @@ inline IntVec load_u16(const std::uint16_t* p) {
 inline IntVec load_u8(const std::uint8_t* p) {
   return reinterpret_cast<IntVec>(
       _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i_u*>(p))));
+}
+
+// The lanes without their lower 16 bits. A zero is made anew where a mask would occupy one of the
+// registers, all of which a matrix product needs.
+inline IntVec high_halves(IntVec v) {
+  return reinterpret_cast<IntVec>(
+      _mm256_blend_epi16(_mm256_setzero_si256(), reinterpret_cast<__m256i>(v), 0xaa));
 }
 
 }  // namespace

@@ -11,9 +11,9 @@ namespace quire {
 namespace {
 
 constexpr int kLanes = 16;
-constexpr int kTileRows = 8;      // of a product's tile: rows,
-constexpr int kStreamPanels = 8;  // panels of 16 columns for a single row,
-constexpr int kSums = 16;         // and vectors of sums; 32 registers
+constexpr int kRegisters = 32;
+constexpr int kTileRows = 8;      // of a matrix product's tile,
+constexpr int kStreamPanels = 8;  // and panels side by side for a single row
 
 using Vec = float __attribute__((vector_size(4 * kLanes)));
 using IntVec = std::int32_t __attribute__((vector_size(4 * kLanes)));
@@ -22,6 +22,9 @@ inline Vec broadcast(float value) { return _mm512_set1_ps(value); }
 
 // a * b + c, rounded once.
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
+
+// fma(a, b, sum).
+inline Vec accumulate(Vec sum, Vec a, Vec b) { return fma(a, b, sum); }
 
 inline Vec load_f16(const std::uint16_t* p) {
   __m256i halves;
@@ -40,6 +43,9 @@ inline IntVec load_u8(const std::uint8_t* p) {
   std::memcpy(&narrow, p, sizeof(narrow));
   return reinterpret_cast<IntVec>(_mm512_cvtepu8_epi32(narrow));
 }
+
+// The lanes without their lower 16 bits.
+inline IntVec high_halves(IntVec v) { return v & static_cast<std::int32_t>(0xffff0000); }
 
 }  // namespace
 }  // namespace quire

@@ -14,9 +14,9 @@ namespace quire {
 namespace {
 
 constexpr int kLanes = 4;
-constexpr int kTileRows = 3;      // of a product's tile: rows,
-constexpr int kStreamPanels = 1;  // panels of 16 columns for a single row,
-constexpr int kSums = 12;         // and vectors of sums that fit the 16 registers
+constexpr int kRegisters = 16;
+constexpr int kTileRows = 2;      // of a matrix product's tile,
+constexpr int kStreamPanels = 2;  // and panels side by side for a single row
 
 using Vec = float __attribute__((vector_size(4 * kLanes)));
 using IntVec = std::int32_t __attribute__((vector_size(4 * kLanes)));
@@ -25,6 +25,9 @@ inline Vec broadcast(float value) { return Vec{value, value, value, value}; }
 
 // a * b + c, rounded twice.
 inline Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
+
+// fma(a, b, sum).
+inline Vec accumulate(Vec sum, Vec a, Vec b) { return fma(a, b, sum); }
 
 // kLanes half-precision numbers. Shifting the exponent and mantissa into place leaves a factor of
 // 2^112, which also normalises subnormals; infinity and NaN then get the largest exponent.
@@ -40,6 +43,9 @@ inline Vec load_f16(const std::uint16_t* p) {
 // kLanes unsigned integers of 16 or 8 bits.
 inline IntVec load_u16(const std::uint16_t* p) { return IntVec{p[0], p[1], p[2], p[3]}; }
 inline IntVec load_u8(const std::uint8_t* p) { return IntVec{p[0], p[1], p[2], p[3]}; }
+
+// The lanes without their lower 16 bits.
+inline IntVec high_halves(IntVec v) { return v & static_cast<std::int32_t>(0xffff0000); }
 
 }  // namespace
 }  // namespace quire
