@@ -2,13 +2,17 @@
 #
 # Every dependency and its reason. Nothing else may be linked without a line here.
 #
-#   libtorch       tensors, CUDA, oneDNN                      placed by cmake/setup.sh, or your own
-#   SentencePiece  tokenizer.model files                      built static and hidden by setup.sh
-#   PCRE2          pre-tokeniser patterns: Unicode classes, look-ahead, JIT, match limits
-#   utf8proc       Unicode normal forms and case
-#   xxHash         keys, checksums, fingerprints
+# The library:
+#   libtorch       tensors, oneDNN, CUDA: what the models run on. Placed by setup.sh, or your own.
+#   SentencePiece  tokenizer.model files: their normaliser and Viterbi search are defined by this
+#                  code. Built static and hidden by setup.sh, since Debian's corrupts libtorch.
+#   PCRE2          the patterns that tokenizers split text by need Unicode classes and look-ahead,
+#                  and must not hang on a hostile text: JIT and match limits
+#   utf8proc       Unicode normal forms and case folding of tokenizers' normalisers
+#   xxHash         keys, checksums and fingerprints at memory speed
 #   nlohmann/json  config.json, tokenizer.json, chat contexts
-#   GoogleTest, Google Benchmark, CLI11: tests, bench and programs only, never the library
+# Tests, benchmarks and programs only:
+#   GoogleTest, Google Benchmark, CLI11 (the program's options), Python (to check the sources)
 
 # Where cmake/setup.sh places libtorch and SentencePiece: -DQUIRE_HOME, else the environment's.
 if(NOT QUIRE_HOME)
@@ -18,14 +22,16 @@ if(NOT QUIRE_HOME)
   set(QUIRE_HOME $ENV{HOME}/.cache/quire)
 endif()
 
+# A parent project that adds this one as a subdirectory sees the targets too.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Libtorch REQUIRED)
 find_package(SentencePieceStatic REQUIRED)
 find_package(nlohmann_json REQUIRED)
-pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
-pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
-pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET GLOBAL libpcre2-8)
+pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET GLOBAL libutf8proc)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
 
 if(QUIRE_BUILD_TESTS)
   find_package(GTest REQUIRED)

@@ -51,9 +51,9 @@ def check_include(root, path, mark, name, allowed, report):
     elif area == "include":
         if mark == '"' or "/" in name or "." in name:
             report(path, f"includes {name}: public headers include only <quire/…> and C++'s own")
-    elif mark == '"' and area in ("examples", "bench"):
+    elif mark == '"' and area == "examples":
         if not (path.parent / name).is_file() and not (root / area / folder / name).is_file():
-            report(path, f'includes "{name}": {area} use public headers only')
+            report(path, f'includes "{name}": examples use public headers only')
     elif mark == '"':
         below = name.split("/")[0]
         if below in allowed:
