@@ -65,25 +65,25 @@ install_packages() {
     say "not Debian: please install the equivalents of: ${packages[*]}"
     return
   fi
-  local missing
-  missing=$(comm -23 <(printf '%s\n' "${packages[@]}" | sort) \
-    <(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null |
-      sed -n 's/^installed //p' | sort))
-  [[ -n $missing ]] || return 0
+  local installed package missing=() as_root=()
+  installed=" $(dpkg-query -W -f='${db:Status-Status}:${Package} ' "${packages[@]}" 2>/dev/null)" ||
+    true  # it also fails when there is a name that it does not know
+  for package in "${packages[@]}"; do
+    [[ $installed == *" installed:$package "* ]] || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
 
-  # shellcheck disable=SC2206 # package names hold no spaces
-  local names=($missing) as_root=()
   if ((EUID != 0)); then
     # sudo may ask for a password only where somebody can type it.
     { command -v sudo && { sudo -n true || [[ -t 0 ]]; }; } >/dev/null 2>&1 ||
-      fail "these Debian packages are missing, and only root can install them: ${names[*]}"
+      fail "these Debian packages are missing, and only root can install them: ${missing[*]}"
     as_root=(sudo)
   fi
-  say "installing ${#names[@]} Debian packages: ${names[*]}"
+  say "installing ${#missing[@]} Debian packages: ${missing[*]}"
   local log=$staging/apt.log
   { "${as_root[@]}" apt-get -qq update &&
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get -qq install -y --no-install-recommends "${names[@]}"; } </dev/null >"$log" 2>&1 ||
+      apt-get -qq install -y --no-install-recommends "${missing[@]}"; } </dev/null >"$log" 2>&1 ||
     { cat "$log" >&2; fail "apt-get failed"; }
 }
 
