@@ -95,11 +95,41 @@ void prefetch(const std::byte* step, std::int64_t panel_bytes) {
   }
 }
 
+// Adds to the sums one input of every row times its weights: the even or the odd one of a step.
+// Loops are unrolled by request, here and where sums are loaded: only then are these registers.
+template <typename Format, int kRows, int kPanels, bool kOdd>
+[[gnu::always_inline]] inline void add_input(Vec (&sums)[kRows][kPanels * kVecs],
+                                             const std::byte* step, std::int64_t panel_bytes,
+                                             const float* x, std::int64_t ldx) {
+  constexpr int kColumns = kPanels * kVecs;
+  const auto weight = [step, panel_bytes](int c) {
+    const std::byte* panel = step + (c / kVecs) * panel_bytes;
+    return kOdd ? Format::odd(panel, c % kVecs) : Format::even(panel, c % kVecs);
+  };
+  if constexpr (kRows == 1) {
+    const Vec input = broadcast(*x);
+#pragma GCC unroll 16
+    for (int c = 0; c < kColumns; ++c) sums[0][c] = accumulate(sums[0][c], input, weight(c));
+  } else {
+    Vec weights[kColumns];
+#pragma GCC unroll 16
+    for (int c = 0; c < kColumns; ++c) weights[c] = weight(c);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const Vec input = broadcast(x[r * ldx]);
+#pragma GCC unroll 16
+      for (int c = 0; c < kColumns; ++c) sums[r][c] = accumulate(sums[r][c], input, weights[c]);
+    }
+  }
+}
+
 template <typename Format, int kRows, int kPanels>
 void multiply_tile(const Tile& tile) {
   constexpr int kColumns = kPanels * kVecs;
   Vec sums[kRows][kColumns];
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
     for (int c = 0; c < kColumns; ++c) {
       sums[r][c] = tile.start == nullptr
                        ? Vec{}
@@ -112,33 +142,17 @@ void multiply_tile(const Tile& tile) {
   std::int64_t left = tile.depth;
   for (; left >= 2; left -= 2, x += 2, step += 2 * Format::kInputBytes) {
     prefetch<Format, kPanels>(step, tile.panel_bytes);
-    Vec w[kColumns];
-    for (int c = 0; c < kColumns; ++c) {
-      w[c] = Format::even(step + (c / kVecs) * tile.panel_bytes, c % kVecs);
-    }
-    for (int r = 0; r < kRows; ++r) {
-      const Vec input = broadcast(x[r * tile.ldx]);
-      for (int c = 0; c < kColumns; ++c) sums[r][c] = accumulate(sums[r][c], input, w[c]);
-    }
+    add_input<Format, kRows, kPanels, false>(sums, step, tile.panel_bytes, x, tile.ldx);
     keep_apart(x);
     keep_apart(step);
-    for (int c = 0; c < kColumns; ++c) {
-      w[c] = Format::odd(step + (c / kVecs) * tile.panel_bytes, c % kVecs);
-    }
-    for (int r = 0; r < kRows; ++r) {
-      const Vec input = broadcast(x[r * tile.ldx + 1]);
-      for (int c = 0; c < kColumns; ++c) sums[r][c] = accumulate(sums[r][c], input, w[c]);
-    }
+    add_input<Format, kRows, kPanels, true>(sums, step, tile.panel_bytes, x + 1, tile.ldx);
   }
   if (left != 0) {
-    for (int c = 0; c < kColumns; ++c) {
-      const Vec w = Format::even(step + (c / kVecs) * tile.panel_bytes, c % kVecs);
-      for (int r = 0; r < kRows; ++r) {
-        sums[r][c] = accumulate(sums[r][c], broadcast(x[r * tile.ldx]), w);
-      }
-    }
+    add_input<Format, kRows, kPanels, false>(sums, step, tile.panel_bytes, x, tile.ldx);
   }
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
     for (int c = 0; c < kColumns; ++c) {
       store_outputs(tile.y + r * tile.ldy + c * kLanes, sums[r][c], tile.outputs - c * kLanes);
     }

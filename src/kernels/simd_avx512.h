@@ -23,8 +23,11 @@ inline Vec broadcast(float value) { return _mm512_set1_ps(value); }
 // a * b + c, rounded once.
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
 
-// fma(a, b, sum).
-inline Vec accumulate(Vec sum, Vec a, Vec b) { return fma(a, b, sum); }
+// fma(a, b, sum) in the sum's own register; see simd_avx2.h.
+inline Vec accumulate(Vec sum, Vec a, Vec b) {
+  asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+  return sum;
+}
 
 inline Vec load_f16(const std::uint16_t* p) {
   __m256i halves;
