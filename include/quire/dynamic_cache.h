@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string_view>
-
 #include <quire/export.h>
 #include <quire/kv_cache.h>
 #include <quire/page_pool.h>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
 
 namespace quire {
 
@@ -44,6 +44,7 @@ class QUIRE_EXPORT DynamicCache final : public KvCache {
   void rollback() override;
 
  private:
+  friend struct SharedBlocks;
   struct Impl;
   explicit DynamicCache(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -39,7 +39,8 @@ struct BlockUse {
 };
 
 // Ranks blocks for eviction: the lowest rank goes first, then the least recently used, then the
-// deepest, then the oldest. Only leaves that nobody holds are ever candidates, so a chain goes tail first.
+// deepest, then the oldest. Only leaves that nobody holds are ever candidates, so a chain goes tail
+// first.
 class QUIRE_EXPORT EvictionPolicy {
  public:
   virtual ~EvictionPolicy();
@@ -132,9 +133,19 @@ class QUIRE_EXPORT PrefixIndex {
   // Evicts the lowest block that may go; false if there is none.
   bool evict_one();
 
-  // Drops every block that nobody holds. / One leaf. REQUIRES: not held, no block after it.
+  // Drops every block that nobody holds.
   void clear();
-  void erase(BlockId block);
+
+  // Drops one block; false if somebody holds it or a block follows it.
+  bool erase(BlockId block);
+
+  // This block, and those before it as far as nothing else follows them, go before all others of
+  // their priority, unless they are used again.
+  void demote(BlockId block);
+
+  // How many tokens a lookup would find, without being one.
+  std::int64_t peek(const BlockKey& space, std::span<const TokenId> tokens,
+                    std::int64_t max_tokens) const;
 
   std::span<const TokenId> tokens(BlockId block) const;
   std::uint64_t payload(BlockId block) const;

@@ -5,13 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "kv/paged_sequence.h"
+#include "kv/dynamic_impl.h"
 
 namespace quire {
-
-struct DynamicCache::Impl {
-  PagedSequence sequence;
-};
 
 DynamicCache::DynamicCache(const KvSpec& spec, const PagePoolOptions& options)
     : DynamicCache(std::make_shared<PagePool>(spec, options)) {}

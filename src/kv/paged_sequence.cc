@@ -16,6 +16,31 @@ PagedSequence::PagedSequence(std::shared_ptr<PagePool> pool) : pool_(std::move(p
   tables_.resize(pool_impl().layers.groups.size());
 }
 
+PagedSequence::PagedSequence(std::shared_ptr<PagePool> pool,
+                             std::vector<std::vector<PageRef>> blocks, std::int64_t tokens)
+    : PagedSequence(std::move(pool)) {
+  length_ = tokens;
+  for (std::size_t g = 0; g < tables_.size(); ++g) {
+    const std::int64_t window = pool_impl().layers.groups[g].shape.window;
+    tables_[g].first = first_kept_page(length_, window, pool_->block_size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const bool kept = static_cast<std::int64_t>(i) >= tables_[g].first;
+      tables_[g].pages.push_back(kept ? std::move(blocks[i][g]) : PageRef());
+    }
+    // A page may be gone that only dropping tokens would need.
+    while (tables_[g].first < std::ssize(tables_[g].pages) &&
+           !tables_[g].pages[static_cast<std::size_t>(tables_[g].first)]) {
+      ++tables_[g].first;
+    }
+  }
+}
+
+std::vector<PageRef> PagedSequence::block(std::int64_t block) const {
+  std::vector<PageRef> pages;
+  for (const Table& table : tables_) pages.push_back(table.pages[static_cast<std::size_t>(block)]);
+  return pages;
+}
+
 void PagedSequence::check_no_pass(const char* what) const {
   if (!pass_) return;
   throw Error(ErrorCode::kInvalidArgument, std::string("KvCache::") + what,

@@ -22,10 +22,18 @@ class PagedSequence {
  public:
   explicit PagedSequence(std::shared_ptr<PagePool> pool);
 
+  // Begins with the first `tokens` tokens of these blocks, each the pages of one block for every
+  // group, null where none is needed. See SharedBlocks.
+  PagedSequence(std::shared_ptr<PagePool> pool, std::vector<std::vector<PageRef>> blocks,
+                std::int64_t tokens);
+
   std::int64_t length() const { return length_; }
   const std::shared_ptr<PagePool>& pool() const { return pool_; }
   std::int64_t bytes() const;
   std::int64_t shared_bytes() const;
+
+  // The pages that hold tokens [block * block_size, …), one for each group.
+  std::vector<PageRef> block(std::int64_t block) const;
 
   bool can_truncate(std::int64_t n) const;
   void truncate(std::int64_t n);

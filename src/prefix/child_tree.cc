@@ -62,7 +62,7 @@ BlockId join(BlockStore& store, BlockId low, BlockId high) {
 
 }  // namespace
 
-BlockId ChildTree::insert(BlockId root, BlockId child) const {
+BlockId insert_child(BlockStore& store, BlockId root, BlockId child) {
   const std::span<const TokenId> tokens = store.tokens(child);
   BlockId* link = &root;
   while (*link != kNoBlock && store[*link].key.high > store[child].key.high) {
@@ -76,7 +76,7 @@ BlockId ChildTree::insert(BlockId root, BlockId child) const {
   return root;
 }
 
-BlockId ChildTree::erase(BlockId root, BlockId child) const {
+BlockId erase_child(BlockStore& store, BlockId root, BlockId child) {
   const std::span<const TokenId> tokens = store.tokens(child);
   BlockId* link = &root;
   while (*link != child) {
@@ -88,7 +88,7 @@ BlockId ChildTree::erase(BlockId root, BlockId child) const {
   return root;
 }
 
-BlockId ChildTree::find(BlockId root, std::span<const TokenId> tokens) const {
+BlockId find_child(const BlockStore& store, BlockId root, std::span<const TokenId> tokens) {
   while (root != kNoBlock) {
     const std::span<const TokenId> here = store.tokens(root);
     if (less(here, tokens)) {
@@ -102,7 +102,7 @@ BlockId ChildTree::find(BlockId root, std::span<const TokenId> tokens) const {
   return kNoBlock;
 }
 
-ChildTree::Nearest ChildTree::nearest(BlockId root, std::span<const TokenId> tokens) const {
+NearestChild nearest_child(const BlockStore& store, BlockId root, std::span<const TokenId> tokens) {
   BlockId below = kNoBlock;  // the greatest child less than `tokens`
   BlockId above = kNoBlock;  // the least child not less
   while (root != kNoBlock) {
@@ -114,7 +114,7 @@ ChildTree::Nearest ChildTree::nearest(BlockId root, std::span<const TokenId> tok
       root = store[root].left;
     }
   }
-  Nearest best;
+  NearestChild best;
   if (below != kNoBlock) best = {below, common_prefix(store.tokens(below), tokens)};
   if (above != kNoBlock) {
     const std::int64_t shared = common_prefix(store.tokens(above), tokens);

@@ -14,23 +14,21 @@ namespace quire {
 // and cost O(log children).
 //
 // Thread-safety: none.
-struct ChildTree {
-  BlockStore& store;
+// All return or take the root, kNoBlock for an empty tree.
 
-  // Returns the new root. REQUIRES: no child has the same tokens.
-  BlockId insert(BlockId root, BlockId child) const;
-  BlockId erase(BlockId root, BlockId child) const;
+// REQUIRES: no child has the same tokens.
+BlockId insert_child(BlockStore& store, BlockId root, BlockId child);
+// REQUIRES: it is there.
+BlockId erase_child(BlockStore& store, BlockId root, BlockId child);
 
-  // The child with exactly these tokens, or kNoBlock.
-  BlockId find(BlockId root, std::span<const TokenId> tokens) const;
+// The child with exactly these tokens, or kNoBlock.
+BlockId find_child(const BlockStore& store, BlockId root, std::span<const TokenId> tokens);
 
-  struct Nearest {
-    BlockId block = kNoBlock;
-    std::int64_t shared = 0;  // tokens in common
-  };
-  // The child that shares most with `tokens`; shared may be 0. Of equals, the one that `tokens`
-  // could continue.
-  Nearest nearest(BlockId root, std::span<const TokenId> tokens) const;
+struct NearestChild {
+  BlockId block = kNoBlock;
+  std::int64_t shared = 0;  // tokens in common
 };
+// The child that shares most with `tokens`; shared may be 0. Of equals, the one that comes before.
+NearestChild nearest_child(const BlockStore& store, BlockId root, std::span<const TokenId> tokens);
 
 }  // namespace quire

@@ -3,6 +3,7 @@
 #include <quire/prefix_index.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -50,8 +51,6 @@ struct PrefixIndex::Impl {
   std::uint64_t tick = 0;
   PrefixIndexStats stats;
 
-  ChildTree tree() { return {store}; }
-
   BlockUse use_of(const Block& block) const {
     return {tick, block.inserted, block.used, block.uses, block.depth};
   }
@@ -78,7 +77,7 @@ struct PrefixIndex::Impl {
   }
 
   // The full block of these tokens after `parent`; counts a collision.
-  BlockId find_child(BlockId parent, const BlockKey& key, std::span<const TokenId> tokens) {
+  BlockId find_full(BlockId parent, const BlockKey& key, std::span<const TokenId> tokens) {
     const BlockId id = table.find(store, key);
     if (id == kNoBlock) return kNoBlock;
     if (store[id].parent == parent && std::ranges::equal(store.tokens(id), tokens)) return id;
@@ -93,7 +92,7 @@ struct PrefixIndex::Impl {
     if (why != MissReason::kNone) departed.note(block.key, why);
     if (block.heap_slot != RankHeap::kAbsent) evictable.erase(store, id);
     if (block.length == options.block_size) table.erase(store, id);
-    store[parent].child_root = tree().erase(store[parent].child_root, id);
+    store[parent].child_root = erase_child(store, store[parent].child_root, id);
     --store[parent].child_count;
     --stats.blocks;
     store.free(id);
@@ -144,13 +143,13 @@ void PrefixIndex::Impl::match_partial(IndexMatch& match, BlockId last,
                                       std::int64_t now) {
   const std::span<const TokenId> window =
       rest.first(std::min(rest.size(), static_cast<std::size_t>(options.block_size)));
-  ChildTree::Nearest near = tree().nearest(store[last].child_root, window);
+  NearestChild near = nearest_child(store, store[last].child_root, window);
   while (near.block != kNoBlock && near.shared > 0 && is_expired(near.block, now)) {
     const std::int64_t blocks = stats.blocks;
     expire(near.block);
     if (match.reason == MissReason::kNone) match.reason = MissReason::kExpired;
     if (blocks == stats.blocks || (match.blocks.empty() && stats.blocks == 0)) return;
-    near = tree().nearest(store[last].child_root, window);
+    near = nearest_child(store, store[last].child_root, window);
   }
   if (near.block == kNoBlock) {
     if (match.reason == MissReason::kNone) match.reason = MissReason::kEndOfStored;
@@ -211,7 +210,7 @@ IndexMatch PrefixIndex::lookup(const BlockKey& space, std::span<const TokenId> t
     const auto block =
         tokens.subspan(static_cast<std::size_t>(match.tokens), static_cast<std::size_t>(size));
     key = index.table.reduce(block_key(key, space, block));
-    const BlockId id = last == kNoBlock ? kNoBlock : index.find_child(last, key, block);
+    const BlockId id = last == kNoBlock ? kNoBlock : index.find_full(last, key, block);
     if (id != kNoBlock && index.is_expired(id, now)) {
       index.expire(id);
       gone = MissReason::kExpired;
@@ -275,9 +274,9 @@ std::optional<BlockId> PrefixIndex::insert(const BlockKey& space, BlockId parent
   const BlockKey parent_key = index.store[root].depth == 0 ? space : index.store[root].key;
   const BlockKey key = index.table.reduce(block_key(parent_key, space, tokens));
   const BlockId known = full ? index.table.find(index.store, key)
-                             : index.tree().find(index.store[root].child_root, tokens);
+                             : quire::find_child(index.store, index.store[root].child_root, tokens);
   if (known != kNoBlock) {
-    if (full && index.find_child(root, key, tokens) == kNoBlock) return done(std::nullopt);
+    if (full && index.find_full(root, key, tokens) == kNoBlock) return done(std::nullopt);
     if (index.store[known].used != index.tick) index.touch(known);
     return done(known);
   }
@@ -299,7 +298,7 @@ std::optional<BlockId> PrefixIndex::insert(const BlockKey& space, BlockId parent
   index.store[id] = block;
   std::ranges::copy(tokens, index.store.token_data(id));
   if (full) index.table.insert(index.store, id);
-  index.store[root].child_root = index.tree().insert(index.store[root].child_root, id);
+  index.store[root].child_root = insert_child(index.store, index.store[root].child_root, id);
   ++index.store[root].child_count;
   ++index.stats.blocks;
   ++index.stats.insertions;
@@ -323,7 +322,47 @@ void PrefixIndex::clear() {
   while (!impl_->evictable.empty()) impl_->remove(impl_->evictable.top(), MissReason::kNone);
 }
 
-void PrefixIndex::erase(BlockId block) { impl_->remove(block, MissReason::kNone); }
+bool PrefixIndex::erase(BlockId block) {
+  if (impl_->store[block].heap_slot == RankHeap::kAbsent) return false;
+  impl_->remove(block, MissReason::kNone);
+  return true;
+}
+
+void PrefixIndex::demote(BlockId block) {
+  Impl& index = *impl_;
+  for (bool only = true; only && index.store[block].depth > 0; block = index.store[block].parent) {
+    Block& demoted = index.store[block];
+    demoted.rank = -std::numeric_limits<double>::infinity();
+    if (demoted.heap_slot != RankHeap::kAbsent) index.evictable.update(index.store, block);
+    only = index.store[demoted.parent].child_count == 1;
+  }
+}
+
+std::int64_t PrefixIndex::peek(const BlockKey& space, std::span<const TokenId> tokens,
+                               std::int64_t max_tokens) const {
+  const Impl& index = *impl_;
+  const auto limit =
+      static_cast<std::size_t>(std::clamp<std::int64_t>(max_tokens, 0, std::ssize(tokens)));
+  const auto size = static_cast<std::size_t>(index.options.block_size);
+  BlockId last = index.find_root(space);
+  BlockKey key = space;
+  std::size_t found = 0;
+  while (last != kNoBlock && found + size <= limit) {
+    const auto block = tokens.subspan(found, size);
+    key = index.table.reduce(block_key(key, space, block));
+    const BlockId next = index.table.find(index.store, key);
+    if (next == kNoBlock || index.store[next].parent != last ||
+        !std::ranges::equal(index.store.tokens(next), block)) {
+      break;
+    }
+    last = next;
+    found += size;
+  }
+  if (last == kNoBlock) return 0;
+  const auto rest = tokens.subspan(found, std::min(size, limit - found));
+  const NearestChild near = nearest_child(index.store, index.store[last].child_root, rest);
+  return static_cast<std::int64_t>(found) + near.shared;
+}
 
 std::span<const TokenId> PrefixIndex::tokens(BlockId block) const {
   return std::as_const(impl_->store).tokens(block);

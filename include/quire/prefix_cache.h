@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <quire/export.h>
+#include <quire/kv_cache.h>
+#include <quire/prefix_index.h>
+#include <quire/result.h>
+#include <quire/token.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace quire {
+
+// Whose text it is. Pages are reused only where every field is equal: nothing ever crosses.
+struct PrefixScope {
+  std::string name_space = {};  // a tenant, an application
+  std::string salt = {};        // anything else that must keep texts apart
+  std::string adapter = {};     // of the weights, where there is one
+};
+
+// The model that pages belong to. Generators fill it in.
+struct PrefixModel {
+  std::string fingerprint = {};  // of the weights; equal ones compute equal pages
+  KvSpec kv;
+};
+
+// What happened to a block; the observer is never called under a lock.
+struct PrefixEvent {
+  enum class Kind { kStored, kEvicted, kExpired, kRejected };
+  Kind kind;
+  BlockKey key;
+  std::int64_t tokens;
+};
+
+struct PrefixCacheOptions {
+  // Behaviour.
+  std::int64_t bytes = 256ll << 20;        // of pages kept for later; 0: keep nothing
+  std::int64_t block_size = 32;            // tokens a page: 16, 32 or 64
+  std::string policy = "lru";              // see make_eviction_policy
+  std::chrono::milliseconds ttl{0};        // after being stored; 0: for ever
+  std::int64_t max_prefix_tokens = 0;      // of a text, keep and reuse at most so many; 0: all
+  bool explain_across_namespaces = false;  // say that another namespace holds a text
+  // For applications that want their own clock or an account of events.
+  std::function<std::chrono::milliseconds()> now = {};
+  std::function<void(const PrefixEvent&)> on_event = {};
+  int hash_bits = 128;  // fewer: to provoke collisions in tests
+};
+
+struct PrefixCacheStats {
+  std::int64_t lookups = 0;
+  std::int64_t asked_tokens = 0;
+  std::int64_t memory_tokens = 0;  // reused as whole pages
+  std::int64_t copied_tokens = 0;  // reused from part of a page
+  std::int64_t bytes = 0;          // of pages kept
+  std::int64_t stored_blocks = 0;
+  std::int64_t evicted_blocks = 0;
+  std::int64_t expired_blocks = 0;
+  std::int64_t rejected_blocks = 0;
+  std::int64_t collisions = 0;
+  std::int64_t blocks = 0;  // kept now
+  std::int64_t index_bytes = 0;
+};
+
+class PrefixCache;
+
+// What a lookup found, held: its pages stay while the handle lives.
+//
+// Thread-safety: one thread at a time. Must not outlive its PrefixCache.
+class QUIRE_EXPORT PrefixMatch {
+ public:
+  PrefixMatch();
+  ~PrefixMatch();
+  PrefixMatch(PrefixMatch&&) noexcept;
+  PrefixMatch& operator=(PrefixMatch&&) noexcept;
+
+  std::int64_t reused_tokens() const;
+  std::int64_t to_prefill() const;  // tokens that are left to compute
+  const Reused& reused() const;     // reused_tokens by source
+  const WhyNotMore& why_not_more() const;
+
+  // A DynamicCache that begins with the reused tokens; it shares their pages until it writes.
+  std::unique_ptr<KvCache> make_cache() const;
+
+  // Keeps every page of `cache` that is full by now, of a text that begins with `tokens`, all of
+  // which the cache holds; with `last`, also the open one. Call it after each pass of a request,
+  // or just once at the end. REQUIRES: the cache came from make_cache() of this match.
+  void store(std::span<const TokenId> tokens, const KvCache& cache, bool last = true);
+
+ private:
+  friend class PrefixCache;
+  struct Impl;
+  explicit PrefixMatch(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Keeps the pages of texts that were computed, and finds the longest known prefix of a new one:
+// whole pages by a chain of hashes that is proved by the stored token ids, and the matching part
+// of the page after them. What is reused is bit for bit what would be computed.
+//
+// Pages of several models may live in one cache, within one budget. A fault of the cache is a
+// counted miss, never a failed request.
+//
+// Thread-safety: internally synchronised; share it between generators and threads.
+class QUIRE_EXPORT PrefixCache {
+ public:
+  // Throws Error kInvalidArgument.
+  explicit PrefixCache(PrefixCacheOptions options = {});
+  ~PrefixCache();
+  PrefixCache(const PrefixCache&) = delete;
+  PrefixCache& operator=(const PrefixCache&) = delete;
+
+  // The longest known prefix of `tokens`, at most all but the last one, whose logits are needed.
+  PrefixMatch lookup(const PrefixModel& model, std::span<const TokenId> tokens,
+                     const PrefixScope& scope = {});
+
+  // A handle that reuses nothing; it may store.
+  PrefixMatch no_match(const PrefixModel& model, const PrefixScope& scope = {});
+
+  // Keeps a known prefix from eviction until as many unpin calls. Returns the tokens pinned, a
+  // multiple of block_size.
+  std::int64_t pin(const PrefixModel& model, std::span<const TokenId> tokens,
+                   const PrefixScope& scope = {});
+  void unpin(const PrefixModel& model, std::span<const TokenId> tokens,
+             const PrefixScope& scope = {});
+
+  // The conversation with these tokens is over: its pages go first.
+  void end_session(const PrefixModel& model, std::span<const TokenId> tokens,
+                   const PrefixScope& scope = {});
+
+  // Forgets everything that nobody holds.
+  void clear();
+
+  const PrefixCacheOptions& options() const;
+  PrefixCacheStats stats() const;
+
+  // The statistics in Prometheus' text format, names starting with quire_prefix_cache_.
+  std::string prometheus() const;
+
+ private:
+  friend class PrefixMatch;
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace quire

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <quire/dynamic_cache.h>
+#include <quire/page_pool.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kv/page.h"
+
+namespace quire {
+
+// The pages of one block of tokens, one for each layer group; null where a window has moved on.
+using BlockPages = std::vector<PageRef>;
+
+// How the prefix cache takes pages from one sequence and gives them to another. Pages are shared,
+// not copied: whoever writes to a shared page first copies it.
+struct SharedBlocks {
+  // The pages that hold tokens [block * block_size, …). REQUIRES: the cache has tokens there, and
+  // is between passes.
+  static BlockPages take(const DynamicCache& cache, std::int64_t block);
+
+  // A cache of the first `tokens` tokens of these blocks, in order.
+  // REQUIRES: pages_for(tokens) blocks, of this pool, and usable(blocks, tokens).
+  static std::unique_ptr<DynamicCache> give(std::shared_ptr<PagePool> pool,
+                                            std::vector<BlockPages> blocks, std::int64_t tokens);
+
+  // Whether all that a token at position `tokens` attends to is there. `blocks` are the blocks of
+  // the first `tokens` tokens.
+  static bool usable(const PagePool& pool, std::span<const BlockPages* const> blocks,
+                     std::int64_t tokens);
+
+  static std::int64_t bytes(const BlockPages& pages);
+};
+
+}  // namespace quire

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <quire/page_pool.h>
+#include <quire/prefix_cache.h>
+#include <quire/prefix_index.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kv/shared_blocks.h"
+#include "prefix/name_space.h"
+
+namespace quire {
+
+// What PrefixCache is made of: the index, and for each of its blocks the pages. One mutex guards
+// it all; events are collected under it and delivered after it.
+class PrefixCache::Impl {
+ public:
+  explicit Impl(PrefixCacheOptions given);
+
+  // Holds the mutex, and delivers the events when it has been given back.
+  class Access {
+   public:
+    explicit Access(Impl& impl) : impl_(impl), lock_(impl.mutex_) {}
+    ~Access();
+    Access(const Access&) = delete;
+    Access& operator=(const Access&) = delete;
+
+   private:
+    Impl& impl_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
+  // All of these: REQUIRES an Access.
+  struct Space {
+    NameSpace fields;
+    std::shared_ptr<PagePool> pool;
+  };
+  // The digest of a namespace, which is known from then on.
+  BlockKey space_of(const PrefixModel& model, const PrefixScope& scope);
+  const Space& space(const BlockKey& digest) const { return spaces_.at({digest.low, digest.high}); }
+
+  std::unique_ptr<PrefixMatch::Impl> find(const PrefixModel& model, std::span<const TokenId> tokens,
+                                          const PrefixScope& scope);
+
+  // Adds a block after `parent`, or finds it there; what its pages lack, `pages` may have.
+  // Nothing if there is no room.
+  std::optional<BlockId> keep(const BlockKey& space, BlockId parent,
+                              std::span<const TokenId> tokens, BlockPages pages);
+
+  // The longest chain of full blocks, as the block at its end.
+  std::pair<BlockId, std::int64_t> chain(const BlockKey& space, std::span<const TokenId> tokens);
+
+  std::int64_t now() const;
+  std::int64_t limit(std::span<const TokenId> tokens) const;
+
+  PrefixCacheOptions options;
+  PrefixIndex index;
+  PrefixCacheStats stats;
+  std::map<BlockId, int> pins;
+
+ private:
+  PrefixIndexOptions index_options();
+  void forget(const EvictedBlock& block);
+  void explain(PrefixMatch::Impl& match, const BlockKey& own, std::span<const TokenId> tokens);
+  std::shared_ptr<PagePool> pool_for(const KvSpec& spec);
+
+  std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Space> spaces_;
+  std::vector<BlockPages> pages_;  // by payload
+  std::vector<std::uint64_t> free_payloads_;
+  std::vector<PrefixEvent> events_;
+};
+
+struct PrefixMatch::Impl {
+  std::shared_ptr<PrefixCache::Impl> cache;
+  BlockKey space;
+  std::shared_ptr<PagePool> pool;
+  std::vector<BlockPages> pages;  // of the reused tokens, in order
+  std::int64_t asked = 0;
+  Reused reused;
+  WhyNotMore why;
+
+  BlockId tail = kNoBlock;     // held: the last full block that is stored
+  std::int64_t stored = 0;     // full blocks up to it
+  BlockId partial = kNoBlock;  // held: the open block that the text may fill up
+  bool full = false;           // the cache has no room for more of this text
+};
+
+}  // namespace quire
