@@ -182,30 +182,38 @@ place_sentencepiece() {
   place "$tree" "$target" "$sentencepiece_stamp"
 }
 
-kind=cpu
-for argument in "$@"; do
-  case $argument in
-    --cuda) kind=cuda ;;
-    -h | --help) usage; exit ;;
-    *) usage >&2; exit 2 ;;
-  esac
-done
+# A function, so that the whole script is read before any of it runs: it may be replaced meanwhile.
+main() {
+  kind=cpu
+  local argument
+  for argument in "$@"; do
+    case $argument in
+      --cuda) kind=cuda ;;
+      -h | --help) usage; exit ;;
+      *) usage >&2; exit 2 ;;
+    esac
+  done
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-QUIRE_HOME=${QUIRE_HOME:-${HOME:?set HOME or QUIRE_HOME}/.cache/quire}
-mkdir -p "$QUIRE_HOME"
-QUIRE_HOME=$(cd "$QUIRE_HOME" && pwd)
-readonly here QUIRE_HOME kind
-readonly downloads=$QUIRE_HOME/downloads staging=$QUIRE_HOME/staging
+  here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+  QUIRE_HOME=${QUIRE_HOME:-${HOME:?set HOME or QUIRE_HOME}/.cache/quire}
+  mkdir -p "$QUIRE_HOME"
+  QUIRE_HOME=$(cd "$QUIRE_HOME" && pwd)
+  downloads=$QUIRE_HOME/downloads
+  staging=$QUIRE_HOME/staging
 
-exec {lock}>"$QUIRE_HOME/setup.lock"
-flock --nonblock "$lock" || { say "waiting for another set-up to end"; flock "$lock"; }
-trap 'rm -rf "$staging"' EXIT
-rm -rf "$staging"
-mkdir "$staging"
+  local lock
+  exec {lock}>"$QUIRE_HOME/setup.lock"
+  flock --nonblock "$lock" || { say "waiting for another set-up to end"; flock "$lock"; }
+  trap 'rm -rf "$staging"' EXIT
+  rm -rf "$staging"
+  mkdir "$staging"
 
-install_packages
-place_libtorch
-place_sentencepiece
-rm -rf "$downloads"
-say "done"
+  install_packages
+  place_libtorch
+  place_sentencepiece
+  rm -rf "$downloads"
+  say "done"
+  exit
+}
+
+main "$@"
