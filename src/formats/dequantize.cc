@@ -232,8 +232,8 @@ void dequantize_rows(const TensorInfo& tensor, std::int64_t first, std::int64_t 
       out.size() != static_cast<std::size_t>(count * row)) {
     throw Error(ErrorCode::kInvalidArgument, tensor.name,
                 "expected some of its " + std::to_string(rows) + " rows of " + std::to_string(row) +
-                    " weights, found rows " + std::to_string(first) + " to " +
-                    std::to_string(first + count) + " into " + std::to_string(out.size()));
+                    " weights, found " + std::to_string(count) + " rows from " +
+                    std::to_string(first) + " into " + std::to_string(out.size()));
   }
   const BlockLayout layout = layout_of(tensor.type);
   const std::int64_t row_bytes = row / layout.elements * layout.bytes;
