@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <vector>
@@ -16,6 +17,17 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+// Aligned memory; of a size that fills huge pages, the system is asked for some. Free with free().
+std::byte* allocate(std::size_t bytes) {
+  const bool huge = bytes >= 2 * kHugePage;
+  const std::size_t alignment = huge ? kHugePage : kAlignment;
+  const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, whole);
+  if (memory == nullptr) throw std::bad_alloc();
+  if (huge) madvise(memory, whole, MADV_HUGEPAGE);  // a wish: failure changes nothing
+  return static_cast<std::byte*>(memory);
+}
 
 std::size_t input_bytes(DType dtype) {
   return PackedMatrix::kPanel * (dtype == DType::kF32 ? sizeof(float) : sizeof(std::uint16_t));
@@ -60,7 +72,7 @@ PackedMatrix::PackedMatrix(std::int64_t rows, std::int64_t cols, DType dtype,
                            const RowSource& source, ThreadPool* pool)
     : rows_(rows), cols_(cols), dtype_(dtype == DType::kAuto ? DType::kF32 : dtype) {
   if (bytes() == 0) return;
-  data_.reset(static_cast<std::byte*>(::operator new (bytes(), std::align_val_t{kAlignment})));
+  data_.reset(allocate(bytes()));
   std::atomic<std::int64_t> next{0};
   run_on(pool, [&](int, int) {
     std::vector<float> floats(static_cast<std::size_t>(kPanel * cols_));
