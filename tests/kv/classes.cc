@@ -3,6 +3,9 @@
 
 #include <ATen/ops/cat.h>
 #include <quire/dynamic_cache.h>
+#include <quire/quantized_cache.h>
+#include <quire/sliding_cache.h>
+#include <quire/static_cache.h>
 
 #include <algorithm>
 #include <utility>
@@ -53,6 +56,16 @@ std::unique_ptr<KvCache> make_dynamic(const KvSpec& spec, std::int64_t block_siz
   return std::make_unique<DynamicCache>(spec, PagePoolOptions{.block_size = block_size});
 }
 
+CacheClass quantized(const std::string& name, DType dtype, QuantizedCacheOptions options,
+                     double tolerance) {
+  return {
+      .name = name,
+      .dtype = dtype,
+      .make = [options](const KvSpec& s) { return std::make_unique<QuantizedCache>(s, options); },
+      .coding = {options.nbits, options.q_group_size, options.residual_length},
+      .tolerance = tolerance};
+}
+
 std::unique_ptr<KvCache> make_aten(const KvSpec& spec) {
   auto pool = std::make_shared<PagePool>(spec);
   pool->impl().attend = attend_by_aten;
@@ -71,6 +84,29 @@ std::vector<CacheClass> cache_classes() {
       {"DynamicF16", DType::kF16, dynamic32},
       {.name = "DynamicByAten", .make = make_aten, .by_kernels = false},
       {.name = "DynamicByAtenBF16", .dtype = DType::kBF16, .make = make_aten, .by_kernels = false},
+      {"Static", DType::kF32,
+       [](const KvSpec& s) {
+         return std::make_unique<StaticCache>(s, StaticCacheOptions{.max_length = 500});
+       }},
+      {.name = "Sliding",
+       .make =
+           [](const KvSpec& s) {
+             return std::make_unique<SlidingCache>(s, SlidingCacheOptions{.window = 50});
+           },
+       .window = 50},
+      {.name = "SlidingWindow1",
+       .make =
+           [](const KvSpec& s) {
+             return std::make_unique<SlidingCache>(
+                 s, SlidingCacheOptions{.window = 1, .pages = {.block_size = 16}});
+           },
+       .window = 1},
+      quantized("Quantized8", DType::kBF16, {.nbits = 8}, 1e-5),
+      quantized("Quantized4", DType::kBF16, {.nbits = 4}, 1e-5),
+      quantized("Quantized2", DType::kBF16, {.nbits = 2}, 1e-5),
+      quantized("Quantized4F32Residual96", DType::kF32, {.nbits = 4, .residual_length = 96}, 1e-5),
+      quantized("Quantized4Group64", DType::kBF16,
+                {.nbits = 4, .q_group_size = 64, .residual_length = 64}, 1e-5),
       {.name = "UserWritten",
        .make = [](const KvSpec& s) { return std::make_unique<MinimalCache>(s); },
        .by_kernels = false},
