@@ -141,8 +141,9 @@ std::string ChatTemplate::render_raw(std::string_view context_json,
 }
 
 std::string_view ChatTemplate::source() const {
-  return impl_->plain ? impl_->plain->text() : impl_->with_tools ? impl_->with_tools->text()
-                                                                 : std::string_view();
+  return impl_->plain        ? impl_->plain->text()
+         : impl_->with_tools ? impl_->with_tools->text()
+                             : std::string_view();
 }
 
 }  // namespace quire

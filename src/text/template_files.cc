@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/template_files.h"
 
+#include <quire/error.h>
+
 #include <algorithm>
 #include <array>
-
-#include <quire/error.h>
 
 #include "formats/gguf.h"
 #include "io/json.h"

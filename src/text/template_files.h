@@ -11,11 +11,11 @@ namespace quire {
 
 // The chat templates a model's files hold, and the texts of its special tokens.
 struct TemplateFiles {
-  std::string subject;                        // the file, for messages
-  std::optional<std::string> plain;           // the only template, or the one named "default"
-  std::optional<std::string> with_tools;      // the one named "tool_use"
-  std::string others;                         // names of further ones, for messages
-  TemplateVariables tokens;                   // bos_token, eos_token, …: those that there are
+  std::string subject;                    // the file, for messages
+  std::optional<std::string> plain;       // the only template, or the one named "default"
+  std::optional<std::string> with_tools;  // the one named "tool_use"
+  std::string others;                     // names of further ones, for messages
+  TemplateVariables tokens;               // bos_token, eos_token, …: those that there are
 };
 
 // From a Hugging Face directory (chat_template.jinja and additional_chat_templates/, else

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every case of tests/data/templates/templates.json: texts and errors of the reference.
+#include <gtest/gtest.h>
+#include <quire/chat.h>
+#include <quire/error.h>
+
+#include <fstream>
+#include <iomanip>
+#include <sstream>
+
+#include "text/jinja/json.h"
+
+namespace quire {
+namespace {
+
+using jinja::Value;
+
+// Read with our own parser: numbers keep their spelling, keys their order.
+const Value& golden() {
+  static const Value data = [] {
+    std::ifstream file(std::string(QUIRE_TEST_DATA) + "/templates/templates.json");
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    return jinja::parse_json_value(text, "templates.json");
+  }();
+  return data;
+}
+
+const Value& at(const Value& object, std::string_view key) {
+  const Value* found = object.as_dict().find(key);
+  if (found == nullptr) throw std::out_of_range(std::string(key));
+  return *found;
+}
+
+const std::string& text_at(const Value& object, std::string_view key) {
+  return at(object, key).as_string();
+}
+
+std::string json_at(const Value& object, std::string_view key) {
+  const Value& value = at(object, key);
+  return value.is_none() ? std::string() : jinja::dump_json(value, {});
+}
+
+// "2025-03-09T08:05:07"
+std::tm moment() {
+  std::tm time{};
+  std::istringstream text(text_at(golden(), "now"));
+  text >> std::get_time(&time, "%Y-%m-%dT%H:%M:%S");
+  EXPECT_FALSE(text.fail());
+  return time;
+}
+
+struct Outcome {
+  std::string text;
+  std::string error;  // empty: none
+  bool compiled = false;
+};
+
+template <typename Render>
+Outcome run(const std::string& source, const TemplateOptions& options, Render render) {
+  Outcome outcome;
+  try {
+    const auto chat = ChatTemplate::parse(source, options);
+    outcome.compiled = true;
+    outcome.text = render(*chat);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kTemplate) << error.what();
+    outcome.error = error.what();
+    EXPECT_NE(outcome.error, "");
+  }
+  return outcome;
+}
+
+void check(const Value& expected, const Outcome& outcome) {
+  if (const Value* text = expected.as_dict().find("expected")) {
+    EXPECT_EQ(outcome.error, "");
+    EXPECT_EQ(outcome.text, text->as_string());
+    return;
+  }
+  const Value& error = at(expected, "error");
+  EXPECT_NE(outcome.error, "") << "rendered: " << outcome.text;
+  EXPECT_EQ(outcome.compiled, text_at(error, "kind") != "syntax") << outcome.error;
+  if (text_at(error, "kind") == "raised") {
+    EXPECT_EQ(outcome.error, text_at(error, "message"));
+  }
+}
+
+TEST(JinjaGolden, SmallTemplates) {
+  std::size_t cases = 0;
+  for (const Value& entry : at(golden(), "templates").as_list()) {
+    for (const Value& c : at(entry, "cases").as_list()) {
+      const std::string context = json_at(c, "context");
+      SCOPED_TRACE(text_at(entry, "name") + " " + context);
+      check(c, run(text_at(entry, "template"), {}, [&context](const ChatTemplate& chat) {
+              return chat.render_raw(context, moment());
+            }));
+      ++cases;
+    }
+  }
+  EXPECT_GT(cases, 500u);
+}
+
+std::optional<std::string> text_or_none(const Value& value) {
+  if (value.is_none()) return std::nullopt;
+  return value.as_string();
+}
+
+std::string render_chat(const ChatTemplate& chat, const Value& c) {
+  std::vector<Message> messages;
+  for (const Value& m : at(c, "messages").as_list()) {
+    messages.push_back({"", "", jinja::dump_json(m, {})});
+  }
+  RenderOptions options;
+  options.tools_json = json_at(c, "tools");
+  options.kwargs_json = json_at(c, "kwargs");
+  options.add_generation_prompt = at(c, "add_generation_prompt").as_bool();
+  options.now = moment();
+  return chat.render(messages, options);
+}
+
+TEST(JinjaGolden, ChatFormats) {
+  for (const Value& entry : at(golden(), "chat_templates").as_list()) {
+    TemplateOptions options;
+    options.bos_token = text_or_none(at(entry, "bos_token"));
+    options.eos_token = text_or_none(at(entry, "eos_token"));
+    for (const Value& c : at(entry, "cases").as_list()) {
+      SCOPED_TRACE(text_at(entry, "name") + " " + text_at(c, "name"));
+      check(c, run(text_at(entry, "template"), options,
+                   [&c](const ChatTemplate& chat) { return render_chat(chat, c); }));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace quire
