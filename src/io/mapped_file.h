@@ -14,7 +14,7 @@ namespace quire {
 // The file must not become shorter while mapped: touching a page past its end is SIGBUS. Replace
 // model files by renaming a new one over them. Small files are better read (read_file.h).
 //
-// Thread-safety: immutable; drop_pages may be called concurrently.
+// Thread-safety: immutable.
 class MappedFile {
  public:
   // Throws Error kNotFound, kIo, kOutOfMemory (no address space).
@@ -30,13 +30,14 @@ class MappedFile {
     return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
   }
 
-  // Gives the memory of the whole pages inside `part`, a part of bytes(), back to the system; what
-  // is touched again is read again. Note: part of a page at either end stays.
-  void drop_pages(std::span<const std::byte> part) const noexcept;
-
  private:
   std::filesystem::path path_;
   std::span<const std::byte> bytes_;
 };
+
+// Gives the memory of the whole pages inside `part`, a part of a mapped file, back to the system;
+// what is touched again is read again. Note: a page that `part` covers only partly stays.
+// Thread-safety: may be called while others read the same pages.
+void drop_pages(std::span<const std::byte> part) noexcept;
 
 }  // namespace quire

@@ -69,9 +69,9 @@ TEST_F(MappedFileTest, DroppedPagesReadTheSameAgain) {
   const std::string text(100'000, 'q');
   const MappedFile file(write("big", text));
   EXPECT_EQ(file.text(), text);
-  file.drop_pages(file.bytes().subspan(1, 50'000));
-  file.drop_pages(file.bytes());
-  file.drop_pages(file.bytes().first(0));
+  drop_pages(file.bytes().subspan(1, 50'000));
+  drop_pages(file.bytes());
+  drop_pages(file.bytes().first(0));
   EXPECT_EQ(file.text(), text);
 }
 
