@@ -86,11 +86,11 @@ void AddedTokens::build(std::vector<AddedToken> tokens,
   tokens_ = std::move(tokens);
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     const AddedToken& token = tokens_[i];
+    if (tokens_[i].normalized) tokens_[i].decoded = normalize(tokens_[i].content);
     by_content_.emplace(token.content, i);
     by_id_.emplace(token.id, i);
     const Stage stage = token.normalized ? Stage::kNormalized : Stage::kRaw;
-    tries_[static_cast<std::size_t>(stage)].add(
-        token.normalized ? normalize(token.content) : token.content, static_cast<std::int32_t>(i));
+    tries_[static_cast<std::size_t>(stage)].add(token.text(), static_cast<std::int32_t>(i));
   }
 }
 
@@ -116,6 +116,7 @@ std::vector<AddedPart> AddedTokens::cut(std::string_view text, Stage stage,
     }
     if (token.lstrip) begin = std::max(without_trailing_space(text.substr(0, begin)), done);
     if (token.rstrip) end += leading_space(text.substr(end));
+    if (begin >= end) continue;  // all of it was taken along by the last one
     if (done < begin) parts.push_back({done, begin, std::nullopt});
     parts.push_back({begin, end, token.id});
     done = end;

@@ -22,6 +22,10 @@ struct AddedToken {
   bool rstrip = false;       // and behind it
   bool normalized = false;   // is looked for in the normalised text, in its normalised form
   bool special = false;      // control token: left out of decoded text on request
+  std::string decoded = {};  // the normalised form, where normalized: what it is decoded to
+
+  // What is looked for, and what the token is decoded to.
+  const std::string& text() const { return normalized ? decoded : content; }
 };
 
 // A part of a text: an added token, or text between them.

@@ -2,6 +2,7 @@
 #include <quire/error.h>
 
 #include <cctype>
+#include <vector>
 
 #include "text/regex.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 // PCRE2's \s lacks nothing but counts U+180E too, its \w lacks marks and connectors: spell both.
 constexpr std::string_view kSpaceSet = "\\t-\\r \\x{85}\\p{Z}";
-constexpr std::string_view kWordSet = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
+constexpr std::string_view kWordSet = "\\p{Alphabetic}\\p{M}\\p{N}\\p{Pc}";
 
 class Translator {
  public:
@@ -19,19 +20,7 @@ class Translator {
       : in_(pattern), subject_(subject) {}
 
   std::string run() {
-    while (at_ < in_.size()) {
-      if (in_[at_] == '\\') {
-        out_ += escape();
-      } else if (in_[at_] == '[') {
-        out_ += bracket();
-      } else if (in_[at_] == '{') {
-        interval();
-      } else if (in_.substr(at_, 3) == "(?#") {
-        comment();
-      } else {
-        out_ += in_[at_++];
-      }
-    }
+    while (at_ < in_.size()) step();
     return std::move(out_);
   }
 
@@ -39,6 +28,34 @@ class Translator {
   [[noreturn]] void fail(std::string_view problem) const {
     throw Error(ErrorCode::kUnsupported, subject_,
                 "pattern '" + std::string(in_) + "': " + std::string(problem));
+  }
+
+  void step() {
+    const char c = in_[at_];
+    if (c == '{' && interval()) return;
+    if (c == '?' || c == '*' || c == '+') {
+      out_ += in_[at_++];
+      return;
+    }
+    if (in_.substr(at_, 3) == "(?#") {
+      comment();
+      return;
+    }
+    if (c == ')' && !groups_.empty()) {
+      atom_ = groups_.back();
+      groups_.pop_back();
+      out_ += in_[at_++];
+      return;
+    }
+    atom_ = out_.size();
+    if (c == '(') groups_.push_back(atom_);
+    if (c == '\\') {
+      out_ += escape();
+    } else if (c == '[') {
+      out_ += bracket();
+    } else {
+      out_ += in_[at_++];
+    }
   }
 
   // An escape outside a class.
@@ -158,30 +175,27 @@ class Translator {
     return std::string(replaced);
   }
 
-  // Ruby reads {n,m}+ and {n}? as a quantifier of a quantifier, PCRE2 as possessive and lazy.
-  void interval() {
+  // Ruby reads {n,m}+ and {n}? as a quantifier of a quantifier, PCRE2 as possessive and lazy: the
+  // inner one gets a group. False if the brace begins no interval.
+  bool interval() {
     std::size_t close = at_ + 1;
     while (close < in_.size() &&
            (std::isdigit(static_cast<unsigned char>(in_[close])) != 0 || in_[close] == ',')) {
       ++close;
     }
-    const bool is_interval = close < in_.size() && in_[close] == '}' && close > at_ + 1;
-    if (!is_interval) {
-      out_ += in_[at_++];
-      return;
-    }
+    if (close >= in_.size() || in_[close] != '}' || close == at_ + 1) return false;
     std::string body(in_.substr(at_ + 1, close - at_ - 1));
     const bool exact = body.find(',') == std::string::npos;
     if (body.starts_with(',')) body = "0" + body;
     out_ += "{" + body + "}";
     at_ = close + 1;
-    if (at_ < in_.size() && in_[at_] == '+') {
-      out_ += "{1,}";
-      ++at_;
-    } else if (exact && at_ < in_.size() && in_[at_] == '?') {
-      out_ += "{0,1}";
-      ++at_;
+    const char next = at_ < in_.size() ? in_[at_] : '\0';
+    if (next == '+' || (exact && next == '?')) {
+      out_.insert(atom_, "(?:");
+      out_ += ")";
+      out_ += in_[at_++];
     }
+    return true;
   }
 
   void comment() {
@@ -194,6 +208,8 @@ class Translator {
   std::string_view subject_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  std::size_t atom_ = 0;             // where in out_ the last atom begins
+  std::vector<std::size_t> groups_;  // where in out_ the open groups begin
   std::string out_;
 };
 

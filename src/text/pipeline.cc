@@ -122,6 +122,7 @@ std::optional<std::string_view> PipelineTokenizer::decoded_token(TokenId id,
                                                                  DecodeOptions options) const {
   check(id);
   if (options.skip_special && parts_.special[static_cast<std::size_t>(id)]) return std::nullopt;
+  if (const AddedToken* added = parts_.added.find(id)) return added->text();
   return find(id);
 }
 

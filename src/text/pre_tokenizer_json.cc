@@ -54,7 +54,7 @@ Made make_split(const JsonObject& object) {
 }
 
 Made make_digits(const JsonObject& object) {
-  return std::make_unique<CharacterSplit>(is_number, object.boolean_or("individual_digits", false)
+  return std::make_unique<CharacterSplit>(is_numeric, object.boolean_or("individual_digits", false)
                                                          ? SplitBehavior::kIsolated
                                                          : SplitBehavior::kContiguous);
 }

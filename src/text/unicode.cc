@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "text/unicode_revisions.h"
 #include "text/utf8.h"
 
 namespace quire {
@@ -16,6 +17,11 @@ namespace {
 
 utf8proc_category_t category(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c));
+}
+
+// Categories that belong together are numbered in a row.
+bool in(utf8proc_category_t kind, utf8proc_category_t first, utf8proc_category_t last) {
+  return kind >= first && kind <= last;
 }
 
 CharacterClass classify(char32_t c) {
@@ -44,34 +50,56 @@ bool is_ascii(std::string_view text) {
   return true;
 }
 
+std::string with_utf8proc(std::string_view text, int options) {
+  utf8proc_uint8_t* mapped = nullptr;
+  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                   static_cast<utf8proc_ssize_t>(text.size()), &mapped,
+                                   static_cast<utf8proc_option_t>(options));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(mapped, &std::free);
+  if (length < 0) {
+    throw Error(
+        length == UTF8PROC_ERROR_NOMEM ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidArgument,
+        "text", std::string("no normal form: ") + utf8proc_errmsg(length));
+  }
+  return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
+}
+
 }  // namespace
 
 bool is_letter(char32_t c) {
-  const auto kind = category(c);
-  return kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
+  return revised(UnicodeProperty::kLetter, c)
+      .value_or(in(category(c), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO));
 }
 
 bool is_number(char32_t c) {
-  const auto kind = category(c);
-  return kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO;
+  return revised(UnicodeProperty::kNumber, c)
+      .value_or(in(category(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO));
+}
+
+bool is_numeric(char32_t c) {
+  return revised(UnicodeProperty::kNumeric, c)
+      .value_or(in(category(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO));
 }
 
 bool is_mark(char32_t c) {
-  const auto kind = category(c);
-  return kind >= UTF8PROC_CATEGORY_MN && kind <= UTF8PROC_CATEGORY_ME;
+  return revised(UnicodeProperty::kMark, c)
+      .value_or(in(category(c), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME));
 }
 
-bool is_nonspacing_mark(char32_t c) { return category(c) == UTF8PROC_CATEGORY_MN; }
+bool is_nonspacing_mark(char32_t c) {
+  return revised(UnicodeProperty::kNonspacingMark, c).value_or(category(c) == UTF8PROC_CATEGORY_MN);
+}
 
 bool is_punctuation(char32_t c) {
-  const auto kind = category(c);
-  return kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_PO;
+  return revised(UnicodeProperty::kPunctuation, c)
+      .value_or(in(category(c), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO));
 }
 
 bool is_control_or_format(char32_t c) {
   const auto kind = category(c);
-  return kind == UTF8PROC_CATEGORY_CC || kind == UTF8PROC_CATEGORY_CF ||
-         kind == UTF8PROC_CATEGORY_CO;
+  return revised(UnicodeProperty::kControlOrFormat, c)
+      .value_or(kind == UTF8PROC_CATEGORY_CC || kind == UTF8PROC_CATEGORY_CF ||
+                kind == UTF8PROC_CATEGORY_CO);
 }
 
 bool is_white_space(char32_t c) {
@@ -86,10 +114,11 @@ bool is_ascii_punctuation(char32_t c) {
 }
 
 bool is_word_character(char32_t c) {
+  if (const auto known = revised(UnicodeProperty::kWordCharacter, c)) return *known;
   const auto kind = category(c);
-  if (is_letter(c) || is_mark(c)) return true;
-  if (kind == UTF8PROC_CATEGORY_ND || kind == UTF8PROC_CATEGORY_NL ||
-      kind == UTF8PROC_CATEGORY_PC) {
+  if (in(kind, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO) ||
+      in(kind, UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME) || kind == UTF8PROC_CATEGORY_ND ||
+      kind == UTF8PROC_CATEGORY_NL || kind == UTF8PROC_CATEGORY_PC) {
     return true;
   }
   // Other_Alphabetic outside those categories: circled and squared Latin letters; and joiners.
@@ -106,19 +135,21 @@ std::string normalized(std::string_view text, NormalForm form) {
   if (is_ascii(text)) return std::string(text);
   int options = UTF8PROC_STABLE;
   const bool compose = form == NormalForm::kNfc || form == NormalForm::kNfkc;
+  const bool compatibility = form == NormalForm::kNfkc || form == NormalForm::kNfkd;
   options |= compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
-  if (form == NormalForm::kNfkc || form == NormalForm::kNfkd) options |= UTF8PROC_COMPAT;
-  utf8proc_uint8_t* mapped = nullptr;
-  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                   static_cast<utf8proc_ssize_t>(text.size()), &mapped,
-                                   static_cast<utf8proc_option_t>(options));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(mapped, &std::free);
-  if (length < 0) {
-    throw Error(
-        length == UTF8PROC_ERROR_NOMEM ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidArgument,
-        "text", std::string("no normal form: ") + utf8proc_errmsg(length));
+  if (compatibility) options |= UTF8PROC_COMPAT;
+  std::string out;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [c, length] = character_at(text, at);
+    if (stays_composed(c, compatibility)) {
+      out += with_utf8proc(text.substr(begin, at - begin), options);
+      out += text.substr(at, length);
+      begin = at + length;
+    }
+    at += length;
   }
-  return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
+  return out += with_utf8proc(text.substr(begin), options);
 }
 
 std::string lower_case(std::string_view text) {
@@ -132,7 +163,8 @@ std::string lower_case(std::string_view text) {
     } else if (c == 0x130) {
       out.append("i\xCC\x87");  // the one character whose lower case is two
     } else {
-      append_utf8(out, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+      const auto lower = utf8proc_tolower(static_cast<utf8proc_int32_t>(c));
+      append_utf8(out, revised_lower_case(c).value_or(static_cast<char32_t>(lower)));
     }
   }
   return out;

@@ -6,12 +6,14 @@
 
 namespace quire {
 
-// Properties of characters and normal forms of valid UTF-8 texts (utf8proc, Unicode 14).
+// Properties of characters and normal forms of valid UTF-8 texts, as the tables behind Hugging Face
+// tokenizers have them (unicode_revisions.h).
 //
 // Thread-safety: functions without state.
 
 bool is_letter(char32_t c);             // L*
 bool is_number(char32_t c);             // N*
+bool is_numeric(char32_t c);            // N* for the Digits pre-tokenizer
 bool is_mark(char32_t c);               // M*
 bool is_nonspacing_mark(char32_t c);    // Mn
 bool is_punctuation(char32_t c);        // P*
