@@ -60,7 +60,7 @@ void pack_row(DType dtype, std::int64_t cols, std::int64_t r, const float* row, 
 }  // namespace
 
 void PackedMatrix::Free::operator()(std::byte* data) const noexcept {
-  ::operator delete (data, std::align_val_t{kAlignment});
+  std::free(data);
 }
 
 std::size_t PackedMatrix::panel_bytes() const noexcept {
