@@ -31,6 +31,8 @@ struct RopeConfig {
   std::int64_t original_context = 0;
   std::vector<double> short_factors;  // longrope, one a frequency
   std::vector<double> long_factors;
+
+  bool operator==(const RopeConfig&) const = default;
 };
 
 enum class Activation : std::uint8_t { kSilu, kGelu, kGeluTanh };
@@ -83,6 +85,8 @@ struct ModelConfig {
 
   std::vector<TokenId> eos;  // as the config declares them
   TokenId bos = -1;          // -1: none
+
+  bool operator==(const ModelConfig&) const = default;
 };
 
 // Reads and checks the configuration of a checkpoint.
