@@ -61,6 +61,8 @@ MODELS = {
     "olmo2": (T.Olmo2Config, dict(), "float32"),
     "olmo3": (T.Olmo3Config, dict(num_hidden_layers=4, sliding_window=8), "float32"),
     "granite": (T.GraniteConfig, dict(embedding_multiplier=6.0, logits_scaling=4.0, residual_multiplier=0.5, attention_multiplier=0.2), "float32"),
+    # as many tokens as tests/data/tokenizers/sentencepiece-bpe-llama has
+    "mistral-sentencepiece": (T.MistralConfig, dict(vocab_size=900, sliding_window=4096), "bfloat16"),
 }
 
 def random_model(cls, extra, seed):
