@@ -42,11 +42,21 @@ inline void multiply_block(const Product& p, const Rows& b, std::int64_t row, st
     for (int j = 0; j < kVecs; ++j) sums[r][j] = load(c + r * p.c_stride + j * kLanes);
   }
   for (std::int64_t d = 0; d < p.depth; ++d) {
-    Vec values[kVecs];
-    for (int j = 0; j < kVecs; ++j) values[j] = b.load(d, column, j);
-    for (int r = 0; r < kRows; ++r) {
-      const Vec factor = broadcast(a[r * p.a_stride + d]);
-      for (int j = 0; j < kVecs; ++j) sums[r][j] = fma(factor, values[j], sums[r][j]);
+    // The fewer of factors and values stay in registers beside the sums.
+    if constexpr (kRows < kVecs) {
+      Vec factors[kRows];
+      for (int r = 0; r < kRows; ++r) factors[r] = broadcast(a[r * p.a_stride + d]);
+      for (int j = 0; j < kVecs; ++j) {
+        const Vec value = b.load(d, column, j);
+        for (int r = 0; r < kRows; ++r) sums[r][j] = fma(factors[r], value, sums[r][j]);
+      }
+    } else {
+      Vec values[kVecs];
+      for (int j = 0; j < kVecs; ++j) values[j] = b.load(d, column, j);
+      for (int r = 0; r < kRows; ++r) {
+        const Vec factor = broadcast(a[r * p.a_stride + d]);
+        for (int j = 0; j < kVecs; ++j) sums[r][j] = fma(factor, values[j], sums[r][j]);
+      }
     }
   }
   for (int r = 0; r < kRows; ++r) {
