@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <system_error>
 
 #include "io/json.h"
 
@@ -74,7 +75,8 @@ void read_gguf(const Checkpoint& checkpoint, GenerationDefaults& defaults) {
 
 void read_hf(const Checkpoint& checkpoint, GenerationDefaults& defaults) {
   const std::filesystem::path file = checkpoint.path() / "generation_config.json";
-  const bool has_file = std::filesystem::exists(file);
+  std::error_code ignored;
+  const bool has_file = std::filesystem::exists(file, ignored);
   const std::string subject = (has_file ? file : checkpoint.path() / "config.json").native();
   const Json json = has_file ? read_json_file(file) : parse_json(checkpoint.config_json(), subject);
   const JsonObject object(json, subject);

@@ -4,6 +4,7 @@
 #include <quire/error.h>
 
 #include <string>
+#include <system_error>
 
 #include "model/generation_defaults.h"
 
@@ -11,24 +12,27 @@ namespace quire {
 
 namespace {
 
+bool has_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 std::shared_ptr<const Tokenizer> load_tokenizer(const Checkpoint& checkpoint) {
   const std::filesystem::path& path = checkpoint.path();
   const bool has_one = checkpoint.format() == Checkpoint::Format::kGguf ||
-                       std::filesystem::exists(path / "tokenizer.json") ||
-                       std::filesystem::exists(path / "tokenizer.model");
+                       has_file(path / "tokenizer.json") || has_file(path / "tokenizer.model");
   return has_one ? Tokenizer::load(path) : nullptr;
 }
 
-// GGUF lists the tokens of the embedding's rows; a Hugging Face tokenizer may know more tokens than
-// its model was given.
+// Every token that the tokenizer can give must have a row in the embedding.
 void check_vocabulary(const Checkpoint& checkpoint, const ModelConfig& config,
-                      const Tokenizer& tokenizer) {
-  if (checkpoint.format() != Checkpoint::Format::kGguf) return;
+                      const WeightsPlan& plan, const Tokenizer& tokenizer) {
   const auto tokens = static_cast<std::int64_t>(tokenizer.vocab_size());
   if (tokens <= config.vocab_size) return;
   throw Error(ErrorCode::kCorrupt, checkpoint.path().native(),
-              "tokenizer.ggml.tokens: expected at most the rows of token_embd.weight, " +
-                  std::to_string(config.vocab_size) + ", found " + std::to_string(tokens));
+              "token \"" + tokenizer.token(static_cast<TokenId>(tokens - 1)) + "\" has the id " +
+                  std::to_string(tokens - 1) + ", but " + plan.embedding.parts[0].tensor->name +
+                  " has " + std::to_string(config.vocab_size) + " rows");
 }
 
 }  // namespace
@@ -39,7 +43,9 @@ ModelFiles open_model(const std::filesystem::path& path) {
   files.config = parse_model_config(*files.checkpoint);
   files.plan = plan_weights(*files.checkpoint, files.config);
   files.tokenizer = load_tokenizer(*files.checkpoint);
-  if (files.tokenizer) check_vocabulary(*files.checkpoint, files.config, *files.tokenizer);
+  if (files.tokenizer) {
+    check_vocabulary(*files.checkpoint, files.config, files.plan, *files.tokenizer);
+  }
   files.chat_template = ChatTemplate::load(path);
   files.defaults = read_generation_defaults(*files.checkpoint, files.config, files.tokenizer.get());
   return files;

@@ -32,8 +32,10 @@ std::pair<int, int> check_manifest(const std::filesystem::path& folder) {
   int loaded = 0;
   for (const Json& entry : read_json_file(folder / "manifest.json")) {
     const std::string kind = entry.value("kind", "config");
-    if (kind == "tokenizer" || kind == "template") continue;
     const std::filesystem::path path = folder / entry.at("path").get<std::string>();
+    // Tokenizers and templates that stand alone are others' to check.
+    const bool stands_alone = kind == "tokenizer" || kind == "template";
+    if (stands_alone && !std::filesystem::exists(path / "config.json")) continue;
     SCOPED_TRACE(path.filename().native() + ": " + entry.at("what").get<std::string>());
     const std::string on_load = error_of([&] { Model::load(path, {.threads = 1}); });
     const std::string on_inspect = error_of([&] { inspect(path); });
