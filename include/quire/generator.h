@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace quire {
 
@@ -31,6 +32,10 @@ class QUIRE_EXPORT Generator {
   // tokens over the model's context or the cache's capacity, before any work), kEmptyPrompt,
   // kOutOfPages, kTemplate. After an error the caller's cache is as before the call.
   Result generate(const Request& request, const StreamCallback& stream = {});
+
+  // The logits of the token that would come next, [V], unprocessed. Throws Error as generate, and
+  // kInvalidArgument for a request with a cache.
+  std::vector<float> next_logits(const Request& request);
 
   // The token ids a request stands for.
   TokenIds tokenize(const Request& request) const;

@@ -8,7 +8,9 @@
 #include <quire/chat.h>
 #include <quire/checkpoint.h>
 #include <quire/model_config.h>
+#include <quire/inspect.h>
 #include <quire/model.h>
+#include <quire/convert.h>
 #include <quire/kv_cache.h>
 #include <quire/page_pool.h>
 #include <quire/dynamic_cache.h>
@@ -16,3 +18,4 @@
 #include <quire/request.h>
 #include <quire/result.h>
 #include <quire/generator.h>
+#include <quire/session.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ATen/core/Tensor.h>
 #include <quire/dynamic_cache.h>
 #include <quire/error.h>
 #include <quire/generator.h>
@@ -169,6 +170,20 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
   KvCache& cache = own ? *own : *request.cache;
   Run run(*impl_->model, impl_->threads, request, options, prompt, cache, stream);
   return run.execute(impl_->options.prefill_chunk, called);
+}
+
+std::vector<float> Generator::next_logits(const Request& request) {
+  check_request(request, false);
+  if (request.cache) refuse("cache", "expected none");
+  const TokenIds prompt = impl_->tokenize(request);
+  impl_->check_fit(request, std::ssize(prompt));
+  const std::lock_guard lock(impl_->mutex);
+  DynamicCache cache(impl_->model->kv_spec());
+  const at::Tensor logits = prefill(*impl_->model, impl_->threads, prompt, cache,
+                                    impl_->options.prefill_chunk, std::nullopt)
+                                .cpu();
+  const float* begin = logits.const_data_ptr<float>();
+  return {begin, begin + logits.numel()};
 }
 
 TokenIds Generator::tokenize(const Request& request) const {

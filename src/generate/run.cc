@@ -44,7 +44,29 @@ class Rollback {
   bool armed_ = true;
 };
 
+bool late(const std::optional<Run::Clock::time_point>& deadline) {
+  return deadline && Run::Clock::now() >= *deadline;
+}
+
 }  // namespace
+
+at::Tensor prefill(const Model& model, ThreadPool& threads, std::span<const TokenId> prompt,
+                   KvCache& cache, std::int64_t chunk,
+                   std::optional<std::chrono::steady_clock::time_point> deadline) {
+  const std::int64_t count = std::ssize(prompt);
+  const std::int64_t length = cache.length() + count;
+  at::Tensor logits;
+  for (std::int64_t first = 0; first < count; first += chunk) {
+    if (late(deadline)) return {};
+    const std::int64_t size = std::min(chunk, count - first);
+    const bool last = first + size == count;
+    const Sequence sequence{
+        prompt.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(size)), cache,
+        last ? 1 : 0, length};
+    logits = model.forward({&sequence, 1}, &threads);
+  }
+  return logits;
+}
 
 Run::Run(const Model& model, ThreadPool& threads, const Request& request,
          const AnswerOptions& options, std::span<const TokenId> prompt, KvCache& cache,
@@ -61,9 +83,12 @@ Run::Run(const Model& model, ThreadPool& threads, const Request& request,
 Result Run::execute(std::int64_t prefill_chunk, Clock::time_point called) {
   const Clock::time_point started = Clock::now();
   Rollback rollback(cache_);
-  const bool prefilled = prefill(prefill_chunk);
+  const at::Tensor logits =
+      prefill(model_, threads_, prompt_, cache_, prefill_chunk, request_.deadline);
+  const bool prefilled = logits.defined();
   const Clock::time_point first_token = Clock::now();
   if (prefilled) {
+    for (Answer& answer : answers_) take(logits, 0, answer);
     decode();
     rollback.keep();
   } else {
@@ -82,24 +107,6 @@ Result Run::execute(std::int64_t prefill_chunk, Clock::time_point called) {
   return result;
 }
 
-// False if the deadline came first. Else every answer has its first token.
-bool Run::prefill(std::int64_t chunk) {
-  const std::int64_t count = std::ssize(prompt_);
-  const std::int64_t length = cache_.length() + count;
-  for (std::int64_t first = 0; first < count; first += chunk) {
-    if (late()) return false;
-    const std::int64_t size = std::min(chunk, count - first);
-    const bool last = first + size == count;
-    const Sequence sequence{
-        prompt_.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(size)), cache_,
-        last ? 1 : 0, length};
-    const at::Tensor logits = model_.forward({&sequence, 1}, &threads_);
-    if (!last) continue;
-    for (Answer& answer : answers_) take(logits, 0, answer);
-  }
-  return true;
-}
-
 void Run::decode() {
   for (std::size_t i = 1; i < answers_.size(); ++i) forks_.push_back(cache_.fork());
   while (true) {
@@ -111,7 +118,7 @@ void Run::decode() {
       last.push_back(answer.last());
     }
     if (live.empty()) return;
-    if (late()) return end_all(FinishReason::kDeadline);
+    if (late(request_.deadline)) return end_all(FinishReason::kDeadline);
     std::vector<Sequence> batch;
     for (std::size_t i = 0; i < live.size(); ++i) {
       const auto index = static_cast<std::size_t>(live[i] - answers_.data());
@@ -128,8 +135,6 @@ void Run::decode() {
 void Run::end_all(FinishReason reason) {
   for (Answer& answer : answers_) answer.end(reason);
 }
-
-bool Run::late() const { return request_.deadline && Clock::now() >= *request_.deadline; }
 
 void Run::take(const at::Tensor& logits, std::int64_t row, Answer& answer) {
   const std::int64_t vocab = logits.size(1);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,12 @@
 namespace quire {
 
 class ThreadPool;
+
+// Feeds `prompt` to the model in chunks and returns the logits [1, V] after it; an undefined tensor
+// if `deadline` came first.
+at::Tensor prefill(const Model& model, ThreadPool& threads, std::span<const TokenId> prompt,
+                   KvCache& cache, std::int64_t chunk,
+                   std::optional<std::chrono::steady_clock::time_point> deadline);
 
 // One request while it runs: prefill in chunks, fork for n > 1, then one forward pass a step for
 // all answers that go on.
@@ -34,10 +41,8 @@ class Run {
   Result execute(std::int64_t prefill_chunk, Clock::time_point called);
 
  private:
-  bool prefill(std::int64_t chunk);
   void decode();
   void end_all(FinishReason reason);
-  bool late() const;
   void take(const at::Tensor& logits, std::int64_t row, Answer& answer);
   Result report() const;
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+// Each declares one command; it runs when the command line is parsed.
+namespace cli {
+
+void add_generate(CLI::App& app);
+void add_chat(CLI::App& app);
+void add_logits(CLI::App& app);
+void add_tokenize(CLI::App& app);
+void add_detokenize(CLI::App& app);
+void add_render(CLI::App& app);
+void add_inspect(CLI::App& app);
+void add_convert(CLI::App& app);
+void add_pull(CLI::App& app);
+
+}  // namespace cli

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <new>
+
+#include "models.h"
+
+namespace cli {
+namespace {
+
+using quire::DType;
+using quire::Error;
+using quire::ErrorCode;
+
+DType dtype_of(const std::string& name) {
+  if (name == "f32") return DType::kF32;
+  if (name == "bf16") return DType::kBF16;
+  if (name == "f16") return DType::kF16;
+  return DType::kAuto;
+}
+
+// Runs the handler and turns what it throws into an error object.
+Json answer_line(const std::string& line, const Handler& handler) {
+  try {
+    return handler(Fields(line));
+  } catch (const Error& e) {
+    return error_json(to_string(e.code()), e.what());
+  } catch (const std::bad_alloc&) {
+    return error_json(to_string(ErrorCode::kOutOfMemory), "the host refused an allocation");
+  } catch (const std::exception& e) {
+    return error_json("Internal", e.what());
+  }
+}
+
+}  // namespace
+
+void add_model_argument(CLI::App& command, SharedOptions& options, const std::string& help) {
+  command.add_option("model", options.model, help)->required()->type_name("MODEL");
+}
+
+void add_output_options(CLI::App& command, SharedOptions& options) {
+  auto* json = command.add_flag("--json", options.json, "Print one JSON object");
+  command
+      .add_flag("--jsonl", options.jsonl,
+                "Read one JSON object a line from stdin, write one a line to stdout")
+      ->excludes(json);
+  command.add_flag("-v,--verbose", options.verbose, "Progress and remarks on stderr");
+}
+
+void add_run_options(CLI::App& command, SharedOptions& options) {
+  command
+      .add_option("--dtype", options.dtype,
+                  "Weights in memory (default: as the file; bf16 for "
+                  "a quantised one)")
+      ->check(CLI::IsMember({"f32", "bf16", "f16"}));
+  command.add_option("--device", options.device, "Where to compute")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "Threads; 0: one a core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command.add_flag("--explain-across-namespaces,!--no-explain-across-namespaces",
+                   options.explain_across_namespaces,
+                   "Say when another namespace holds a text (default: on)");
+}
+
+std::shared_ptr<const quire::Model> load_model(const SharedOptions& options) {
+  quire::ModelOptions model;
+  model.dtype = dtype_of(options.dtype);
+  model.device = options.device == "cuda" ? quire::Device::kCuda : quire::Device::kCpu;
+  model.threads = options.threads;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (talkative(options)) {
+    model.progress = [&, last = -1](double fraction) mutable {
+      const int percent = static_cast<int>(fraction * 100);
+      if (percent == last || (!terminal && percent % 25 != 0)) return;
+      last = percent;
+      std::cerr << (terminal ? "\r" : "") << "loading " << options.model << " " << percent << " %"
+                << (terminal && percent < 100 ? "" : "\n") << std::flush;
+    };
+  }
+  return quire::Model::load(find_model(options.model), model);
+}
+
+bool talkative(const SharedOptions& options) {
+  return options.verbose || isatty(STDERR_FILENO) != 0;
+}
+
+void remark(const SharedOptions& options, std::string_view text) {
+  if (talkative(options)) std::cerr << text << std::endl;
+}
+
+void write(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) throw OutputClosed();
+}
+
+void write_line(const Json& value) {
+  write(value.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void answer(const SharedOptions& options, const Json& arguments, const Handler& handler,
+            const Printer& print) {
+  if (!options.jsonl) {
+    const Json result = handler(Fields(arguments.dump()));
+    options.json ? write_line(result) : print(result);
+    return;
+  }
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    write_line(answer_line(line, handler));
+  }
+}
+
+Json error_json(std::string_view code, std::string_view message) {
+  return {{"error", {{"code", code}, {"message", message}}}};
+}
+
+std::string error_line(std::string_view code, std::string_view message) {
+  std::string line = "error: " + std::string(code) + ": " + std::string(message);
+  for (char& c : line) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return line + "\n";
+}
+
+}  // namespace cli

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/cli/run_program.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace quire::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (std::string& s : strings) out.push_back(s.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+ProgramOutcome run_program(const std::vector<std::string>& arguments, const std::string& input,
+                           const std::vector<std::string>& variables) {
+  const TemporaryFolder folder;
+  const fs::path in = folder.path() / "in";
+  const fs::path out = folder.path() / "out";
+  const fs::path err = folder.path() / "err";
+  write_file(in, input);
+  std::vector<std::string> command = {QUIRE_PROGRAM};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> environment = variables;
+  for (char** e = environ; *e; ++e) environment.emplace_back(*e);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, in.c_str(), O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT, 0600);
+  posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT, 0600);
+  pid_t pid = 0;
+  const int failure = posix_spawn(&pid, QUIRE_PROGRAM, &actions, nullptr, pointers(command).data(),
+                                  pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) throw std::runtime_error("cannot start " QUIRE_PROGRAM);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out),
+          read_file(err)};
+}
+
+std::vector<nlohmann::json> run_lines(std::vector<std::string> arguments,
+                                      const std::vector<nlohmann::json>& lines) {
+  std::string input;
+  for (const nlohmann::json& line : lines) input += line.dump() + "\n";
+  arguments.push_back("--jsonl");
+  const ProgramOutcome outcome = run_program(arguments, input);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  std::vector<nlohmann::json> results;
+  std::istringstream out(outcome.out);
+  for (std::string line; std::getline(out, line);) results.push_back(nlohmann::json::parse(line));
+  EXPECT_EQ(results.size(), lines.size());
+  results.resize(lines.size());
+  return results;
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (fs::temp_directory_path() / "quire-test-XXXXXX").string();
+  if (!mkdtemp(pattern.data())) throw std::runtime_error("cannot make a temporary folder");
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const nlohmann::json& smollm2_reference() {
+  static const nlohmann::json reference =
+      nlohmann::json::parse(read_file(QUIRE_TEST_DATA "/smollm2/smollm2.json"));
+  return reference;
+}
+
+}  // namespace quire::test

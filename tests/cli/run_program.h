@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace quire::test {
+
+struct ProgramOutcome {
+  int status = 0;  // as a shell sees it: 128 + the signal that ended it
+  std::string out;
+  std::string err;
+};
+
+// Runs the quire program; `variables` ("NAME=value") come on top of the environment.
+ProgramOutcome run_program(const std::vector<std::string>& arguments, const std::string& input = {},
+                           const std::vector<std::string>& variables = {});
+
+// Its --jsonl mode: one result a line.
+std::vector<nlohmann::json> run_lines(std::vector<std::string> arguments,
+                                      const std::vector<nlohmann::json>& lines);
+
+// A folder of its own for a test, removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Writes a file, folders included.
+void write_file(const std::filesystem::path& path, const std::string& text);
+std::string read_file(const std::filesystem::path& path);
+
+// The reference outputs of the packaged SmolLM2.
+const nlohmann::json& smollm2_reference();
+
+}  // namespace quire::test
