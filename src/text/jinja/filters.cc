@@ -7,8 +7,9 @@ namespace quire::jinja {
 
 FilterFunction find_filter(std::string_view name) {
   using Find = FilterFunction (*)(std::string_view);
-  static constexpr Find kTables[] = {find_text_filter, find_html_filter,  find_number_filter,
-                                     find_list_filter, find_order_filter, find_map_filter};
+  static constexpr Find kTables[] = {find_text_filter,  find_html_filter,  find_number_filter,
+                                     find_list_filter,  find_order_filter, find_map_filter,
+                                     find_pretty_filter};
   for (const Find find : kTables) {
     if (const FilterFunction function = find(name)) return function;
   }

@@ -23,6 +23,7 @@ FilterFunction find_number_filter(std::string_view name);
 FilterFunction find_list_filter(std::string_view name);
 FilterFunction find_order_filter(std::string_view name);
 FilterFunction find_map_filter(std::string_view name);
+FilterFunction find_pretty_filter(std::string_view name);
 
 template <std::size_t N>
 FilterFunction find_in(const Filter (&filters)[N], std::string_view name) {

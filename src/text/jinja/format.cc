@@ -22,15 +22,17 @@ std::int64_t read_digits(std::string_view text, std::size_t& at) {
 }
 
 // [[fill]align][sign][#][0][width][grouping][.precision][type]
-FieldStyle parse_style(std::string_view spec, char& type) {
+FieldStyle parse_style(std::string_view spec, bool number, char& type) {
   const auto is_align = [](char c) { return c == '<' || c == '>' || c == '=' || c == '^'; };
   FieldStyle style;
   std::size_t at = 0;
+  bool fill_given = false;
   if (!spec.empty()) {
     std::size_t after = 0;
     next_code_point(spec, after);
     if (after < spec.size() && is_align(spec[after])) {
       style.fill = std::string(spec.substr(0, after));
+      fill_given = true;
       style.align = spec[after];
       at = after + 1;
     } else if (is_align(spec[0])) {
@@ -43,9 +45,10 @@ FieldStyle parse_style(std::string_view spec, char& type) {
   };
   if (at_any("+- ")) style.sign = spec[at++];
   if (at_any("#")) style.alternate = true, ++at;
-  if (at_any("0")) {
+  if (!fill_given && at_any("0")) {
     ++at;
-    if (style.align == '\0') style.align = '=', style.fill = "0";
+    style.fill = "0";
+    if (number && style.align == '\0') style.align = '=';
   }
   style.width = read_digits(spec, at);
   if (at_any(",_")) style.grouping = spec[at++];
@@ -99,17 +102,15 @@ std::string format_integer(const Value& value, const FieldStyle& style, char typ
 
 std::string format_string(const Value& value, const FieldStyle& style, char type) {
   if (type != '\0' && type != 's') unknown_code(type, value);
-  if (style.align == '=' && style.fill != "0") {
+  if (style.align == '=') {
     value_error("'=' alignment not allowed in string format specifier");
   }
   if (style.sign != '-') value_error("Sign not allowed in string format specifier");
-  FieldStyle field = style;
-  if (field.align == '=') field.align = '<';
   std::string text = value.as_string();
   if (style.precision >= 0) {
     text.resize(byte_offset(text, static_cast<std::size_t>(style.precision)));
   }
-  return in_field(field, '<', "", text);
+  return in_field(style, '<', "", text);
 }
 
 // One run over a format text.
@@ -252,7 +253,7 @@ std::string format_value(const Value& value, std::string_view specification) {
     type_error("unsupported format string passed to " + type_name(value) + ".__format__");
   }
   char type = '\0';
-  const FieldStyle style = parse_style(specification, type);
+  const FieldStyle style = parse_style(specification, value.is_number(), type);
   if (value.is_text()) return format_string(value, style, type);
   if (value.is_integral()) return format_integer(value, style, type);
   if (type != '\0' && std::string_view("eEfFgGn%").find(type) == std::string_view::npos) {

@@ -228,7 +228,7 @@ Interpreter::Flow Interpreter::run_iterations(const ForStatement& loop,
   const std::shared_ptr<Scope> around = scope_;
   std::shared_ptr<Scope> scope;
   while (const auto item = state->advance()) {
-    budget_.step();
+    budget_.step(2);
     if (scope != nullptr && scope.use_count() == 1) {
       scope->clear();
     } else {

@@ -175,7 +175,9 @@ std::optional<Token> Lexer::text_token() {
   }
 }
 
+// Like the reference, takes an opening tag at the very end of the source for nothing at all.
 void Lexer::skip_comment() {
+  if (at_ == source_.size()) return;
   const std::size_t end = source_.find("#}", at_);
   if (end == std::string::npos) fail_here("Missing end of comment tag");
   const char sign = end > at_ ? source_[end - 1] : '\0';
@@ -210,6 +212,7 @@ Token Lexer::raw_text() {
     advance(end);
     return data;
   }
+  if (at_ == source_.size()) return {TokenKind::kData, line_};
   fail_here("Missing end of raw directive");
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses in (already escaped) text, made links: what the urlize filter does.
 #include <algorithm>
-#include <regex>
 
 #include "text/jinja/filters.h"
 #include "text/jinja/unicode.h"
+#include "text/regex.h"
 
 namespace quire::jinja {
 namespace {
 
-constexpr std::size_t kLongestAddress = 2000;  // std::regex recurses for each character
+constexpr std::size_t kLongestAddress = 2000;  // longer words are no addresses
 
 std::size_t occurrences(std::string_view text, std::string_view what) {
   std::size_t count = 0;
@@ -20,20 +20,28 @@ std::size_t occurrences(std::string_view text, std::string_view what) {
   return count;
 }
 
+// Whether the pattern matches all of `word`.
+bool matches(const Regex& pattern, const std::string& word) {
+  bool all = false;
+  pattern.for_each_match(word, [&](std::size_t begin, std::size_t end) {
+    all = all || (begin == 0 && end == word.size());
+  });
+  return all;
+}
+
 bool is_web_address(const std::string& word) {
-  static const std::regex pattern(
-      "(?:(?:https?://|www\\.)(?:(?:[\\w%-]+\\.)+)?(?:[a-z]{2,63}|xn--[\\w%]{2,59})"
-      "|(?:[\\w%-]{2,63}\\.)+(?:com|net|int|edu|gov|org|info|mil)"
-      "|https?://(?:\\d{1,3}(?:\\.\\d{1,3}){3}"
-      "|\\[(?:[\\da-f]{0,4}:){2}(?:[\\da-f]{0,4}:?){1,6}\\]))"
-      "(?::\\d{1,5})?(?:[/?#]\\S*)?",
-      std::regex::icase);
-  return word.size() <= kLongestAddress && std::regex_match(word, pattern);
+  static const Regex pattern(
+      R"(\A(?i:(?:(?:https?://|www\.)(?:(?:[\w%-]+\.)+)?(?:[a-z]{2,63}|xn--[\w%]{2,59}))"
+      R"(|(?:[\w%-]{2,63}\.)+(?:com|net|int|edu|gov|org|info|mil))"
+      R"(|https?://(?:\d{1,3}(?:\.\d{1,3}){3}|\[(?:[\da-f]{0,4}:){2}(?:[\da-f]{0,4}:?){1,6}\])))"
+      R"((?::\d{1,5})?(?:[/?#]\S*)?)\z)",
+      "urlize");
+  return word.size() <= kLongestAddress && matches(pattern, word);
 }
 
 bool is_mail_address(const std::string& word) {
-  static const std::regex pattern("\\S+@\\w[\\w.-]*\\.\\w+");
-  return word.size() <= kLongestAddress && std::regex_match(word, pattern);
+  static const Regex pattern(R"(\A\S+@\w[\w.-]*\.\w+\z)", "urlize");
+  return word.size() <= kLongestAddress && matches(pattern, word);
 }
 
 std::string shortened(const std::string& word, const LinkStyle& style) {
