@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <cstring>
 #include <memory>
 
@@ -71,30 +71,32 @@ std::uint16_t saturated_f16(float x) {
   return f16_from_float(std::clamp(x, -kMax, kMax));
 }
 
-// One scale and zero for some numbers: x = zero + scale * code.
+// One scale and zero for some numbers: x = zero + scale * code. Both as f16 and as what that is.
 struct Affine {
-  std::uint16_t scale;
-  std::uint16_t zero;
+  std::uint16_t scale_bits;
+  std::uint16_t zero_bits;
+  float scale;
+  float zero;
 };
 
-// Rounds scale and zero to f16 first, so that the codes make up for their rounding.
-Affine fit(const float* x, std::int64_t n, std::int64_t stride, int bits) {
-  float low = x[0];
-  float high = x[0];
-  for (std::int64_t i = 1; i < n; ++i) {
-    low = std::min(low, x[i * stride]);
-    high = std::max(high, x[i * stride]);
-  }
-  const std::uint16_t zero = saturated_f16(low);
-  const float range = std::max(0.0F, high - float_from_f16(zero));
-  return {saturated_f16(range / static_cast<float>((1 << bits) - 1)), zero};
+// Scale and zero are rounded first, so that the codes make up for their rounding.
+Affine fit(const float* x, std::int64_t n, int bits) {
+  const auto [low, high] = std::minmax_element(x, x + n);
+  Affine affine{};
+  affine.zero_bits = saturated_f16(*low);
+  affine.zero = float_from_f16(affine.zero_bits);
+  const float range = std::max(0.0F, *high - affine.zero);
+  affine.scale_bits = saturated_f16(range / static_cast<float>((1 << bits) - 1));
+  affine.scale = float_from_f16(affine.scale_bits);
+  return affine;
 }
 
-std::uint8_t code_of(float x, Affine affine, int bits) {
-  const float scale = float_from_f16(affine.scale);
-  if (scale == 0) return 0;
-  const float code = std::nearbyint((x - float_from_f16(affine.zero)) / scale);
-  return static_cast<std::uint8_t>(std::clamp(code, 0.0F, static_cast<float>((1 << bits) - 1)));
+// The nearest code; 0 for NaN.
+std::uint8_t code_of(float x, const Affine& affine, int bits) {
+  const float exact = (x - affine.zero) / affine.scale;
+  const float kept = exact >= 0 ? std::min(exact, static_cast<float>((1 << bits) - 1)) : 0.0F;
+  // Adding 2^23 rounds to an integer, which is then in the low bits.
+  return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(kept + 0x1p23F));
 }
 
 // Puts the code of a column into its row; see CodeRows (attention_rows.h). Rows start as zeros.
@@ -113,9 +115,9 @@ void encode_keys(const KvShape& shape, const float* keys, std::byte* to, int bit
   const CodeLayout layout = code_layout(shape, bits);
   const std::int64_t p = shape.page_tokens;
   for (std::int64_t c = 0; c < shape.head_dim; ++c) {
-    const Affine affine = fit(keys + c * p, p, 1, bits);
-    put_half(to + layout.key_scales, c, affine.scale);
-    put_half(to + layout.key_zeros, c, affine.zero);
+    const Affine affine = fit(keys + c * p, p, bits);
+    put_half(to + layout.key_scales, c, affine.scale_bits);
+    put_half(to + layout.key_zeros, c, affine.zero_bits);
     for (std::int64_t t = 0; t < p; ++t) {
       put_code(to + c * p * bits / 8, t, code_of(keys[c * p + t], affine, bits), bits);
     }
@@ -130,9 +132,9 @@ void encode_values(const KvShape& shape, const float* values, std::byte* to, int
     std::byte* row = to + layout.values + t * padded(d) * bits / 8;
     for (std::int64_t g = 0; g * p < d; ++g) {
       const std::int64_t last = std::min(d, (g + 1) * p);
-      const Affine affine = fit(values + t * d + g * p, last - g * p, 1, bits);
-      put_half(to + layout.value_scales, g * p + t, affine.scale);
-      put_half(to + layout.value_zeros, g * p + t, affine.zero);
+      const Affine affine = fit(values + t * d + g * p, last - g * p, bits);
+      put_half(to + layout.value_scales, g * p + t, affine.scale_bits);
+      put_half(to + layout.value_zeros, g * p + t, affine.zero_bits);
       for (std::int64_t c = g * p; c < last; ++c) {
         put_code(row, c, code_of(values[t * d + c], affine, bits), bits);
       }
