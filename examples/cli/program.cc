@@ -3,10 +3,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
-#include <map>
+#include <iterator>
 #include <new>
+#include <utility>
 
 #include "models.h"
 
@@ -16,6 +18,9 @@ namespace {
 using quire::DType;
 using quire::Error;
 using quire::ErrorCode;
+
+constexpr std::pair<std::string_view, std::string_view> kLineEnds[] = {
+    {"\u0085", "\\u0085"}, {"\u2028", "\\u2028"}, {"\u2029", "\\u2029"}};
 
 DType dtype_of(const std::string& name) {
   if (name == "f32") return DType::kF32;
@@ -100,8 +105,22 @@ void write(std::string_view text) {
   if (!written || std::fflush(stdout) != 0) throw OutputClosed();
 }
 
+// The characters that some readers take for the end of a line are escaped.
 void write_line(const Json& value) {
-  write(value.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string line;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::string_view rest = std::string_view(text).substr(i);
+    const auto* escape = std::find_if(std::begin(kLineEnds), std::end(kLineEnds),
+                                      [&](const auto& e) { return rest.starts_with(e.first); });
+    if (escape == std::end(kLineEnds)) {
+      line += text[i++];
+    } else {
+      line += escape->second;
+      i += escape->first.size();
+    }
+  }
+  write(line + "\n");
 }
 
 void answer(const SharedOptions& options, const Json& arguments, const Handler& handler,
