@@ -12,7 +12,7 @@
 #   xxHash         keys, checksums and fingerprints at memory speed
 #   nlohmann/json  config.json, tokenizer.json, chat contexts
 # Tests, benchmarks and programs only:
-#   GoogleTest, Google Benchmark, CLI11 (the program's options), Python (to check the sources)
+#   GoogleTest, Google Benchmark, CLI11 (the program's options), zlib (its traces), Python
 
 # Where cmake/setup.sh places libtorch and SentencePiece: -DQUIRE_HOME, else the environment's.
 if(NOT QUIRE_HOME)
@@ -41,4 +41,5 @@ if(QUIRE_BUILD_BENCH)
 endif()
 if(QUIRE_BUILD_EXAMPLES)
   find_package(CLI11 REQUIRED)
+  find_package(ZLIB REQUIRED)
 endif()

@@ -12,8 +12,10 @@ void add_logits(CLI::App& app);
 void add_tokenize(CLI::App& app);
 void add_detokenize(CLI::App& app);
 void add_render(CLI::App& app);
+void add_embed(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_pull(CLI::App& app);
+void add_replay(CLI::App& app);
 
 }  // namespace cli

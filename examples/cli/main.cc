@@ -34,9 +34,11 @@ int run(int argc, char** argv) {
   cli::add_tokenize(app);
   cli::add_detokenize(app);
   cli::add_render(app);
+  cli::add_embed(app);
   cli::add_inspect(app);
   cli::add_convert(app);
   cli::add_pull(app);
+  cli::add_replay(app);
   try {
     limit_instruction_set();
     app.parse(argc, argv);

@@ -33,8 +33,8 @@ TEST(Usage, WrongUsageIsTwo) {
 }
 
 TEST(Usage, EveryCommandHasHelp) {
-  for (const char* command :
-       {"generate", "chat", "logits", "tokenize", "detokenize", "render", "inspect", "pull"}) {
+  for (const char* command : {"generate", "chat", "logits", "tokenize", "detokenize", "render",
+                              "inspect", "pull", "replay"}) {
     const ProgramOutcome outcome = run_program({command, "--help"});
     EXPECT_EQ(outcome.status, 0) << command;
     EXPECT_THAT(outcome.out, HasSubstr("--help"));
