@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/encoder_files.h"
 #include "model/model_files.h"
 #include "model/weights.h"
 
@@ -46,6 +47,7 @@ std::int64_t weight_bytes(const WeightsPlan& plan, DType dtype) {
 }  // namespace
 
 ModelInfo inspect(const std::filesystem::path& path, DType dtype) {
+  if (is_sentence_encoder(path)) return inspect_encoder(path, dtype);
   const ModelFiles files = open_model(path);
   ModelInfo info;
   info.config = files.config;
