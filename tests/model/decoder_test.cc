@@ -85,9 +85,9 @@ TEST_P(Invariance, NeighboursDoNotMatter) {
 INSTANTIATE_TEST_SUITE_P(All, Invariance,
                          ::testing::Combine(::testing::ValuesIn(model_names()),
                                             ::testing::Values(DType::kF32, DType::kBF16)),
-                         [](const auto& info) {
-                           std::string name = std::get<0>(info.param) + '_' +
-                                              std::string(to_string(std::get<1>(info.param)));
+                         [](const auto& test) {
+                           std::string name = std::get<0>(test.param) + '_' +
+                                              std::string(to_string(std::get<1>(test.param)));
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

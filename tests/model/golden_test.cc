@@ -93,8 +93,8 @@ TEST_P(Models, Bfloat16IsCloseToFloat32) {
   EXPECT_LE(worst, kBf16Tolerance);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Models, ::testing::ValuesIn(model_names()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(All, Models, ::testing::ValuesIn(model_names()), [](const auto& test) {
+  std::string name = test.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
@@ -106,8 +106,8 @@ TEST_P(GgufModels, EqualsTransformers) {
                 read_golden(kModels / (GetParam() + ".json")));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GgufModels, ::testing::ValuesIn(gguf_names()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(All, GgufModels, ::testing::ValuesIn(gguf_names()), [](const auto& test) {
+  std::string name = test.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
