@@ -76,11 +76,17 @@ std::string find_prefix(const Checkpoint& checkpoint) {
 }  // namespace
 
 TensorNames::TensorNames(const Checkpoint& checkpoint, const ModelConfig& config)
-    : gguf_(checkpoint.format() == Checkpoint::Format::kGguf), norm_after_(config.norm_after) {
+    : TensorNames(config) {
+  gguf_ = checkpoint.format() == Checkpoint::Format::kGguf;
   const Family* family = find_family(config.architecture);
   interleaved_ = gguf_ && family != nullptr && family->interleaved_in_gguf;
-  block_sparse_moe_ = family != nullptr && family->experts == ExpertNames::kBlockSparseMoe;
   if (!gguf_) prefix_ = find_prefix(checkpoint);
+}
+
+TensorNames::TensorNames(const ModelConfig& config)
+    : gguf_(false), interleaved_(false), norm_after_(config.norm_after), prefix_("model.") {
+  const Family* family = find_family(config.architecture);
+  block_sparse_moe_ = family != nullptr && family->experts == ExpertNames::kBlockSparseMoe;
 }
 
 std::string TensorNames::of(Part part) const {

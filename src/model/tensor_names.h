@@ -39,6 +39,9 @@ class TensorNames {
  public:
   TensorNames(const Checkpoint& checkpoint, const ModelConfig& config);
 
+  // As transformers would name them in a new directory.
+  explicit TensorNames(const ModelConfig& config);
+
   // Without the ".weight" or ".bias" that follows.
   std::string of(Part part) const;
   std::string of(Part part, std::int64_t layer) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <quire/error.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -91,7 +92,8 @@ const std::vector<Pre>& table() {
        {kUpToThreeDigits, kKanaAndHan, kDeepSeek3}},
       {{"deepseek-coder"}, {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", kHanAndHangul, kDigit}},
       {{"youtu"},
-       {"[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]"
+       {"[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-"
+        "ヿ]"
         "+",
         kYoutu},
        {.ignore_merges = true}},
@@ -108,23 +110,27 @@ const std::vector<Pre>& table() {
 
 }  // namespace
 
-GgufPre read_gguf_pre(std::string_view name, const std::string& subject, PreTokenizers& steps) {
+GgufSplits find_gguf_splits(std::string_view name, const std::string& subject) {
   for (const Pre& pre : table()) {
-    for (const std::string_view known : pre.names) {
-      if (known != name) continue;
-      for (const char* split : pre.splits) {
-        if (const WordPattern* pattern = known_word_pattern(split)) {
-          steps.push_back(std::make_unique<WordPatternSplit>(*pattern));
-        } else {
-          steps.push_back(
-              std::make_unique<RegexSplit>(Regex(split, subject), SplitBehavior::kIsolated, false));
-        }
-      }
-      return pre.flags;
+    if (std::find(pre.names.begin(), pre.names.end(), name) != pre.names.end()) {
+      return {pre.splits, pre.flags};
     }
   }
   throw Error(ErrorCode::kUnsupported, subject,
               "tokenizer.ggml.pre: unknown pre-tokenizer '" + std::string(name) + "'");
+}
+
+GgufPre read_gguf_pre(std::string_view name, const std::string& subject, PreTokenizers& steps) {
+  const GgufSplits found = find_gguf_splits(name, subject);
+  for (const char* split : found.patterns) {
+    if (const WordPattern* pattern = known_word_pattern(split)) {
+      steps.push_back(std::make_unique<WordPatternSplit>(*pattern));
+    } else {
+      steps.push_back(
+          std::make_unique<RegexSplit>(Regex(split, subject), SplitBehavior::kIsolated, false));
+    }
+  }
+  return found.flags;
 }
 
 }  // namespace quire

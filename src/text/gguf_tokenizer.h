@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,12 +17,22 @@ namespace quire {
 // Thread-safety: functions without state.
 TokenizerParts read_gguf_tokenizer(const GgufFile& file);
 
-// Appends the steps that llama.cpp calls `name`. Throws Error kUnsupported naming it.
+// What else the name of a pre-tokenizer says.
 struct GgufPre {
   bool ignore_merges = false;
   bool add_bos = false;
   bool add_sep = false;
 };
+
+// The splits that llama.cpp calls `name`: each pattern isolates its matches within the pieces of
+// the one before. Static storage. Throws Error kUnsupported naming it.
+struct GgufSplits {
+  std::span<const char* const> patterns;
+  GgufPre flags;
+};
+GgufSplits find_gguf_splits(std::string_view name, const std::string& subject);
+
+// Appends these splits as steps.
 GgufPre read_gguf_pre(std::string_view name, const std::string& subject, PreTokenizers& steps);
 
 }  // namespace quire
