@@ -19,3 +19,4 @@
 #include <quire/result.h>
 #include <quire/generator.h>
 #include <quire/session.h>
+#include <quire/embedder.h>
