@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <quire/error.h>
 #include <quire/generator.h>
 
 #include <functional>

@@ -65,7 +65,7 @@ TEST(JinjaLimits, MemoryEndsGrowth) {
         "{% set n = namespace(s=[1]) %}{% for i in range(60) %}{% set n.s = [n.s, n.s] %}"
         "{% endfor %}{{ n.s }}",
         "{% macro m() %}{{ 'x' * 10 ** 6 }}{{ m() }}{% endmacro %}{{ m() }}",
-        "{{ 10 ** 10 ** 10 }}", "{{ 7 ** 1000000 }}"}) {
+        "{{ 10 ** (10 ** 10) }}", "{{ 7 ** 1000000 }}"}) {
     EXPECT_NE(error_of(source), "") << source;
   }
 }

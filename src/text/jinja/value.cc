@@ -10,27 +10,27 @@ namespace quire::jinja {
 namespace {
 
 // Objects whose last reference went away are destroyed one after another instead of within each
-// other, so that a long chain of them does not exhaust the stack.
-class Bin {
- public:
-  void drop(std::shared_ptr<Object> object) {
-    waiting_.push_back(std::move(object));
-    if (emptying_) return;
-    emptying_ = true;
-    while (!waiting_.empty()) {
-      std::shared_ptr<Object> last = std::move(waiting_.back());
-      waiting_.pop_back();
-      last.reset();
-    }
-    emptying_ = false;
+// other, so that a long chain of them does not exhaust the stack: the outermost destructor of a
+// thread destroys, those within it only hand over. The pointer has no destructor of its own, so
+// values may outlive everything a thread tears down.
+using Waiting = std::vector<std::shared_ptr<Object>>;
+thread_local Waiting* waiting = nullptr;
+
+void destroy(std::shared_ptr<Object> object) {
+  if (waiting != nullptr) {
+    waiting->push_back(std::move(object));
+    return;
   }
-
- private:
-  std::vector<std::shared_ptr<Object>> waiting_;
-  bool emptying_ = false;
-};
-
-thread_local Bin bin;
+  Waiting mine;
+  waiting = &mine;
+  object.reset();
+  while (!mine.empty()) {
+    object = std::move(mine.back());
+    mine.pop_back();
+    object.reset();
+  }
+  waiting = nullptr;
+}
 
 bool holds_others(Kind kind) {
   return kind != Kind::kText && kind != Kind::kUndefined && kind != Kind::kBigInt &&
@@ -46,7 +46,7 @@ constexpr std::size_t kIndexedFrom = 9;
 
 Value::~Value() {
   if (object_ != nullptr && holds_others(kind_) && object_.use_count() == 1) {
-    bin.drop(std::move(object_));
+    destroy(std::move(object_));
   }
 }
 
