@@ -20,7 +20,7 @@ TEST(SpecialText, FindsTheLeftmostAndLongest) {
 TEST(SpecialText, BreaksUpWhatSpellsOne) {
   const SpecialText special({"<|end|>", "｜x｜"});
   EXPECT_EQ(special.break_up("a<|end|>b", "#"), "a<#|end|>b");
-  EXPECT_EQ(special.break_up("｜x｜", "#"), "｜#x｜");
+  EXPECT_EQ(special.break_up("｜x｜ y", "#"), "｜#x｜ y");
   EXPECT_EQ(special.break_up("plain < text", "#"), "plain < text");
 }
 
