@@ -2,7 +2,9 @@
 #include "tests/model/converted_texts.h"
 
 #include <gtest/gtest.h>
+#include <quire/error.h>
 
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -52,6 +54,17 @@ std::vector<std::string> texts_for(const Tokenizer& tokenizer) {
   return texts;
 }
 
+// Nothing where the vocabulary cannot spell the text: tiny models' lack most bytes.
+std::optional<TokenIds> encoded(const Tokenizer& tokenizer, const std::string& text,
+                                EncodeOptions options) {
+  try {
+    return tokenizer.encode(text, options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 void convert_tokenizer(const std::filesystem::path& gguf, const std::filesystem::path& folder) {
@@ -65,16 +78,24 @@ void expect_same_tokens(const Tokenizer& expected, const Tokenizer& actual) {
   EXPECT_EQ(actual.bos(), expected.bos());
   EXPECT_EQ(actual.unk(), expected.unk());
   EXPECT_EQ(actual.adds_bos(), expected.adds_bos());
+  // A directory's BOS is special by being named so, whatever its type was: in made-up files it may
+  // be an ordinary letter.
+  const bool same_specials = !expected.bos() || expected.is_special(*expected.bos());
+  int spelled = 0;
   for (const std::string& text : texts_for(expected)) {
     SCOPED_TRACE(::testing::PrintToString(text));
-    const TokenIds ids = expected.encode(text, {.add_special = true});
-    EXPECT_EQ(actual.encode(text, {.add_special = true}), ids);
-    EXPECT_EQ(actual.encode(text, {.parse_special = false}),
-              expected.encode(text, {.parse_special = false}));
-    EXPECT_EQ(actual.decode(ids), expected.decode(ids));
-    EXPECT_EQ(actual.decode(ids, {.skip_special = true}),
-              expected.decode(ids, {.skip_special = true}));
+    const auto ids = encoded(expected, text, {.add_special = true});
+    EXPECT_EQ(encoded(actual, text, {.add_special = true}), ids);
+    EXPECT_EQ(encoded(actual, text, {.parse_special = false}),
+              encoded(expected, text, {.parse_special = false}));
+    if (!ids) continue;
+    ++spelled;
+    EXPECT_EQ(actual.decode(*ids), expected.decode(*ids));
+    if (!same_specials) continue;
+    EXPECT_EQ(actual.decode(*ids, {.skip_special = true}),
+              expected.decode(*ids, {.skip_special = true}));
   }
+  EXPECT_GT(spelled, 1);  // more than the empty text
 }
 
 }  // namespace quire::testing
