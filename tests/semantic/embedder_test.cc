@@ -23,7 +23,8 @@ TEST(Embedder, EqualsTransformers) {
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
     const auto embedder = Embedder::load(kEncoders / name, {.threads = 2});
-    for (const Json& row : golden(name)["cases"]) {
+    const Json cases = golden(name)["cases"];
+    for (const Json& row : cases) {
       SCOPED_TRACE(row["ids"].size());
       expect_near(embedder->embed_ids(row["ids"].get<TokenIds>()), row["embedding"], kTolerance);
       EXPECT_EQ(embedder->dimension(), std::ssize(row["embedding"]));
@@ -39,7 +40,8 @@ TEST(Embedder, EqualsTransformersWithEveryInstructionSet) {
     for (const char* name : {"bert-mean", "mpnet-long", "roberta-f16"}) {
       SCOPED_TRACE(name);
       const auto embedder = Embedder::load(kEncoders / name, {.threads = 1});
-      for (const Json& row : golden(name)["cases"]) {
+      const Json cases = golden(name)["cases"];
+      for (const Json& row : cases) {
         expect_near(embedder->embed_ids(row["ids"].get<TokenIds>()), row["embedding"], kTolerance);
       }
     }
