@@ -40,7 +40,7 @@ class Generator final : public IteratorObject {
   explicit Generator(Next next) : next_(std::move(next)) {}
   std::string type_name() const override { return "generator"; }
   std::optional<Value> next() override {
-    const Nested nested;
+    const Nested nested(8);
     charge_steps(1);
     if (done_) return std::nullopt;
     auto item = next_();

@@ -84,17 +84,17 @@ Charge::~Charge() {
   if (budget_ != nullptr) budget_->release(bytes_);
 }
 
-Nested::Nested() : budget_(installed) {
+Nested::Nested(int weight) : budget_(installed), weight_(weight) {
   if (budget_ == nullptr) return;
   if (budget_->nodes >= budget_->limits().max_depth * kNodesPerLevel) {
     fail(FailureKind::kLimit, "recursion is deeper than the limit of " +
                                   std::to_string(budget_->limits().max_depth) + " levels");
   }
-  ++budget_->nodes;
+  budget_->nodes += weight_;
 }
 
 Nested::~Nested() {
-  if (budget_ != nullptr) --budget_->nodes;
+  if (budget_ != nullptr) budget_->nodes -= weight_;
 }
 
 }  // namespace quire::jinja

@@ -120,16 +120,18 @@ class Charge {
   std::size_t bytes_;
 };
 
-// One level of recursion: evaluation, printing, comparing of nested values. Throws Failure kLimit.
+// One level of recursion: evaluation, printing, comparing of nested values. What takes much of the
+// stack counts for several. Throws Failure kLimit.
 class Nested {
  public:
-  Nested();
+  explicit Nested(int weight = 1);
   ~Nested();
   Nested(const Nested&) = delete;
   Nested& operator=(const Nested&) = delete;
 
  private:
   Budget* budget_;
+  int weight_;
 };
 
 }  // namespace quire::jinja

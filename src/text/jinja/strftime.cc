@@ -44,7 +44,7 @@ std::string format_time(std::string_view format, const std::tm& time) {
       out.push_back(format[at++]);
       continue;
     }
-    std::size_t end = format.find_first_not_of("-_0^#EO", at + 1);
+    std::size_t end = format.find_first_not_of("-_^#EO0123456789", at + 1);
     if (end == std::string_view::npos) {
       out += format.substr(at);
       break;
