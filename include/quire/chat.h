@@ -21,7 +21,8 @@ struct Message {
   std::string content;
   // A JSON object with whatever else the message carries (tool_calls, tool_call_id, name,
   // reasoning_content, content as a list of parts, …), as Hugging Face templates see it. A key
-  // given here wins over the fields above. Empty: nothing.
+  // given here wins over the fields above, also when it is null: null keys are dropped. With
+  // fields, an empty role or content above counts as not given. Keys keep their order.
   std::string fields_json = {};
 };
 
@@ -39,7 +40,7 @@ struct RenderOptions {
 struct TemplateLimits {
   std::int64_t max_steps = 10'000'000;          // evaluated nodes
   int max_depth = 200;                          // nested calls, blocks and expressions
-  std::size_t max_output_bytes = 64u << 20;     // rendered text and any intermediate string
+  std::size_t max_output_bytes = 64u << 20;     // rendered text and all values alive with it
 };
 
 struct TemplateOptions {
@@ -60,17 +61,19 @@ class QUIRE_EXPORT ChatTemplate {
   static std::shared_ptr<const ChatTemplate> parse(std::string_view source,
                                                    const TemplateOptions& options = {});
 
-  // The template that a model's files hold: chat_template.jinja, else tokenizer_config.json
-  // (a string, or a list of named ones: "default", and "tool_use" for renders with tools), or
-  // GGUF metadata; with the BOS and EOS texts that the same files declare.
+  // The template that a model's files hold: chat_template.jinja (and additional_chat_templates/),
+  // else tokenizer_config.json (a string, or named ones: "default", and "tool_use" for renders with
+  // tools), else chat_template.json, or GGUF metadata; with the texts of BOS, EOS and the other
+  // special tokens that the same files declare.
   // nullptr when the files hold none. Throws Error for files that cannot be read.
   static std::shared_ptr<const ChatTemplate> load(const std::filesystem::path& path,
                                                   const TemplateLimits& limits = {});
 
   ~ChatTemplate();
 
-  // The rendered conversation. Throws Error kTemplate (the template raised, an unknown filter
-  // was reached, a limit was hit) or kInvalidArgument (JSON that does not parse).
+  // The rendered conversation. Throws Error kTemplate (the template raised: what() is then just its
+  // message; an unknown filter was reached; a limit was hit) or kInvalidArgument (JSON that does
+  // not parse).
   std::string render(std::span<const Message> messages, const RenderOptions& options = {}) const;
 
   // Any Jinja text with any context (a JSON object): no chat conventions around it.

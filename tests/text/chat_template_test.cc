@@ -4,6 +4,7 @@
 #include <quire/chat.h>
 #include <quire/error.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -47,6 +48,11 @@ class ChatTemplateFiles : public ::testing::Test {
 std::string render(const ChatTemplate& chat, const std::vector<Message>& messages,
                    const RenderOptions& options = {}) {
   return chat.render(messages, options);
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
 }
 
 TEST_F(ChatTemplateFiles, NoneIsNull) {
@@ -97,6 +103,38 @@ TEST_F(ChatTemplateFiles, WhatIsWrongIsNamed) {
   EXPECT_THAT(error(), HasSubstr("'default'"));
   write("chat_template.jinja", "a\xff");
   EXPECT_THAT(error(), HasSubstr("chat_template.jinja"));
+}
+
+// Broken templates are refused with a message that helps; odd ones render.
+TEST_F(ChatTemplateFiles, MalformedOnes) {
+  std::ifstream file(std::string(QUIRE_TEST_DATA) + "/templates/malformed.json");
+  for (const auto& entry : nlohmann::ordered_json::parse(file)) {
+    SCOPED_TRACE(entry.at("name").get<std::string>() + ": " + entry.at("what").get<std::string>());
+    TearDown();
+    for (const auto& [name, text] : entry.at("files").items()) write(name, text);
+    std::vector<Message> messages;
+    for (const auto& m : entry.at("messages")) messages.push_back({"", "", m.dump()});
+    RenderOptions options;
+    options.add_generation_prompt = entry.at("add_generation_prompt").get<bool>();
+    std::string text;
+    std::string problem;
+    try {
+      const auto chat = load();
+      if (chat == nullptr) throw Error(ErrorCode::kNotFound, "chat_template", "there is none");
+      text = chat->render(messages, options);
+    } catch (const Error& e) {
+      problem = e.what();
+    }
+    if (entry.contains("expected")) {
+      EXPECT_EQ(problem, "");
+      EXPECT_EQ(text, entry.at("expected").get<std::string>());
+    } else {
+      EXPECT_NE(problem, "") << "rendered " << text;
+      if (!entry.at("must_mention").is_null()) {
+        EXPECT_THAT(lower(problem), HasSubstr(lower(entry.at("must_mention").get<std::string>())));
+      }
+    }
+  }
 }
 
 std::string rendered(const std::string& source, const std::vector<Message>& messages,
