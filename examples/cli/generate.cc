@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // quire generate MODEL: answers to prompts, ids or messages.
 #include <quire/generator.h>
+#include <quire/prefix_cache.h>
 #include <quire/session.h>
 
 #include <map>
@@ -33,7 +34,9 @@ struct Arguments : SharedOptions {
 class Server {
  public:
   explicit Server(const SharedOptions& options)
-      : model_(load_model(options)), generator_(model_, {.threads = options.threads}) {}
+      : model_(load_model(options)),
+        prefixes_({.explain_across_namespaces = options.explain_across_namespaces}),
+        generator_(model_, {.threads = options.threads, .prefix_cache = &prefixes_}) {}
 
   Json answer(const Fields& line) {
     quire::Request request = request_of(line, *model_);
@@ -80,6 +83,7 @@ class Server {
   }
 
   std::shared_ptr<const quire::Model> model_;
+  quire::PrefixCache prefixes_;
   quire::Generator generator_;
   std::map<std::string, quire::Session> sessions_;
 };

@@ -44,14 +44,6 @@ void refuse_unavailable(const Fields& line) {
   if (line.ids("draft_ids")) refuse("draft_ids");
 }
 
-// Accepted for their type; without a store shared between requests there is nothing to do.
-void check_harmless(const Fields& line) {
-  line.text("namespace");
-  line.text("salt");
-  line.boolean("one_shot");
-  line.boolean("prefix_cache");
-}
-
 quire::Message message_of(std::string_view text) {
   const Fields fields{std::string(text)};
   quire::Message message;
@@ -140,7 +132,6 @@ std::vector<quire::Message> messages_of(const Fields& line) {
 
 quire::Request request_of(const Fields& line, const quire::Model& model) {
   refuse_unavailable(line);
-  check_harmless(line);
   quire::Request request;
   request.prompt = line.text("prompt");
   request.ids = line.ids("ids");
@@ -152,6 +143,10 @@ quire::Request request_of(const Fields& line, const quire::Model& model) {
   request.ignore_eos = line.boolean("ignore_eos").value_or(false);
   request.logprobs = small_integer(line, "logprobs", 0);
   request.n = small_integer(line, "n", 1);
+  request.prefix_cache = line.boolean("prefix_cache").value_or(true);
+  request.one_shot = line.boolean("one_shot").value_or(false);
+  request.scope.name_space = line.text("namespace").value_or("");
+  request.scope.salt = line.text("salt").value_or("");
   return request;
 }
 

@@ -12,9 +12,15 @@
 
 namespace quire {
 
+class PrefixCache;
+
 struct GeneratorOptions {
   int threads = 0;  // for its own thread pool; 0: one a core. The host's settings stay untouched.
   std::int64_t prefill_chunk = 512;  // tokens a forward pass while reading the prompt
+  // A prefix cache of its own within this budget (0: none), or one that generators share: not
+  // owned, and it must outlive the generator.
+  std::int64_t prefix_cache_bytes = 256ll << 20;
+  PrefixCache* prefix_cache = nullptr;
 };
 
 // Runs requests on a model.
@@ -41,6 +47,9 @@ class QUIRE_EXPORT Generator {
   TokenIds tokenize(const Request& request) const;
 
   const std::shared_ptr<const Model>& model() const;
+
+  // The prefix cache in use; nullptr if there is none.
+  PrefixCache* prefix_cache() const;
 
  private:
   struct Impl;

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include <quire/chat.h>
 #include <quire/dtype.h>
 #include <quire/export.h>
@@ -17,6 +9,15 @@
 #include <quire/sampling.h>
 #include <quire/token.h>
 #include <quire/tokenizer.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace quire {
 
@@ -66,6 +67,10 @@ class QUIRE_EXPORT Model {
   DType dtype() const;
   Device device() const;
   const std::filesystem::path& path() const;
+
+  // Equal for models that compute equal keys and values: XXH3 over the configuration and every
+  // weight as the files hold it, and the dtype.
+  const std::string& fingerprint() const;
 
   // nullptr when the files hold none.
   const std::shared_ptr<const Tokenizer>& tokenizer() const;

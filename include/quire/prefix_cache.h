@@ -4,6 +4,7 @@
 #include <quire/export.h>
 #include <quire/kv_cache.h>
 #include <quire/prefix_index.h>
+#include <quire/prefix_scope.h>
 #include <quire/result.h>
 #include <quire/token.h>
 
@@ -15,13 +16,6 @@
 #include <string>
 
 namespace quire {
-
-// Whose text it is. Pages are reused only where every field is equal: nothing ever crosses.
-struct PrefixScope {
-  std::string name_space = {};  // a tenant, an application
-  std::string salt = {};        // anything else that must keep texts apart
-  std::string adapter = {};     // of the weights, where there is one
-};
 
 // The model that pages belong to. Generators fill it in.
 struct PrefixModel {
@@ -117,9 +111,6 @@ class QUIRE_EXPORT PrefixCache {
   // The longest known prefix of `tokens`, at most all but the last one, whose logits are needed.
   PrefixMatch lookup(const PrefixModel& model, std::span<const TokenId> tokens,
                      const PrefixScope& scope = {});
-
-  // A handle that reuses nothing; it may store.
-  PrefixMatch no_match(const PrefixModel& model, const PrefixScope& scope = {});
 
   // Keeps a known prefix from eviction until as many unpin calls. Returns the tokens pinned, a
   // multiple of block_size.

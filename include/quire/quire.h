@@ -17,6 +17,8 @@
 #include <quire/sampling.h>
 #include <quire/request.h>
 #include <quire/result.h>
+#include <quire/prefix_index.h>
+#include <quire/prefix_cache.h>
 #include <quire/generator.h>
 #include <quire/session.h>
 #include <quire/embedder.h>

@@ -3,6 +3,7 @@
 
 #include <quire/chat.h>
 #include <quire/kv_cache.h>
+#include <quire/prefix_scope.h>
 #include <quire/sampling.h>
 #include <quire/token.h>
 
@@ -36,6 +37,11 @@ struct Request {
   // With n > 1 the first answer stays in it.
   KvCache* cache = nullptr;
   TokenIds cache_ids = {};  // what it holds, if you know: the repetition penalty counts them too
+
+  // The generator's prefix cache, which serves requests without a cache of their own.
+  bool prefix_cache = true;  // false: neither looked up nor stored
+  bool one_shot = false;     // looked up, but not stored: this text will not come again
+  PrefixScope scope = {};    // only texts of an equal scope are reused
 
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 };

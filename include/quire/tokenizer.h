@@ -44,7 +44,9 @@ class QUIRE_EXPORT Tokenizer {
   virtual ~Tokenizer();
 
   // Invalid UTF-8 is read as U+FFFD, one for each maximal ill-formed part, as Python does.
-  // Throws Error: kInvalidArgument when the tokenizer cannot represent a text (no unk token).
+  // What a vocabulary without an unknown token cannot spell is left out, as Hugging Face
+  // tokenizers does. Throws Error: kInvalidArgument for a model that names an unknown token and
+  // lacks it.
   virtual TokenIds encode(std::string_view text, EncodeOptions options = {}) const = 0;
 
   // The text of `ids`. Bytes that form no valid UTF-8 come out as U+FFFD.

@@ -3,6 +3,7 @@
 #include <quire/dynamic_cache.h>
 #include <quire/error.h>
 #include <quire/generator.h>
+#include <quire/prefix_cache.h>
 
 #include <algorithm>
 #include <mutex>
@@ -62,7 +63,13 @@ struct Generator::Impl {
       : model(std::move(m)),
         options(o),
         threads(o.threads),
-        chat(model->tokenizer(), model->chat_template()) {}
+        chat(model->tokenizer(), model->chat_template()),
+        prefixes(o.prefix_cache) {
+    if (prefixes == nullptr && o.prefix_cache_bytes > 0) {
+      own_prefixes.emplace(PrefixCacheOptions{.bytes = o.prefix_cache_bytes});
+      prefixes = &*own_prefixes;
+    }
+  }
 
   const Tokenizer& tokenizer(std::string_view field) const {
     if (!model->tokenizer()) refuse(field, "expected ids, since the model has no tokenizer");
@@ -79,8 +86,45 @@ struct Generator::Impl {
   GeneratorOptions options;
   ThreadPool threads;
   ChatPrompt chat;
-  std::mutex mutex;  // requests take turns
+  std::optional<PrefixCache> own_prefixes;
+  PrefixCache* prefixes;  // null: none
+  std::mutex mutex;       // requests take turns
+
+  PrefixModel prefix_model() const { return {model->fingerprint(), model->kv_spec()}; }
+  std::int64_t reusable_tokens() const;
+  Result run_with_prefixes(const Request& request, const AnswerOptions& answer,
+                           const TokenIds& prompt, const StreamCallback& stream,
+                           Run::Clock::time_point called);
 };
+
+// Rotations that depend on a text's whole length make pages of its longer forms different ones.
+std::int64_t Generator::Impl::reusable_tokens() const {
+  const RopeConfig& rope = model->config().rope;
+  const bool by_length =
+      rope.scaling == RopeScaling::kDynamic || rope.scaling == RopeScaling::kLongRope;
+  return by_length ? rope.original_context : model->config().context;
+}
+
+Result Generator::Impl::run_with_prefixes(const Request& request, const AnswerOptions& answer,
+                                          const TokenIds& prompt, const StreamCallback& stream,
+                                          Run::Clock::time_point called) {
+  PrefixMatch match = prefixes->lookup(prefix_model(), prompt, request.scope);
+  const std::unique_ptr<KvCache> cache = match.make_cache();
+  Run run(*model, threads, request, answer, prompt, match.reused_tokens(), *cache, stream);
+  Result result = run.execute(options.prefill_chunk, called);
+  result.usage.cached_tokens = match.reused_tokens();
+  result.cache.reused = match.reused();
+  result.cache.why_not_more = match.why_not_more();
+  const bool complete = result.finish_reason != FinishReason::kCancelled &&
+                        result.finish_reason != FinishReason::kDeadline;
+  if (complete && !request.one_shot) {
+    TokenIds text = prompt;
+    text.insert(text.end(), result.ids.begin(), result.ids.end());
+    text.resize(static_cast<std::size_t>(std::min(cache->length(), reusable_tokens())));
+    match.store(text, *cache);
+  }
+  return result;
+}
 
 TokenIds Generator::Impl::tokenize_prompt(const std::string& prompt, bool at_start) const {
   const Tokenizer& t = tokenizer("prompt");
@@ -165,10 +209,14 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
   impl_->check_fit(request, std::ssize(prompt));
 
   const std::lock_guard lock(impl_->mutex);
+  if (!request.cache && request.prefix_cache && impl_->prefixes != nullptr &&
+      std::ssize(prompt) <= impl_->reusable_tokens()) {
+    return impl_->run_with_prefixes(request, options, prompt, stream, called);
+  }
   std::optional<DynamicCache> own;
   if (!request.cache) own.emplace(impl_->model->kv_spec());
   KvCache& cache = own ? *own : *request.cache;
-  Run run(*impl_->model, impl_->threads, request, options, prompt, cache, stream);
+  Run run(*impl_->model, impl_->threads, request, options, prompt, 0, cache, stream);
   return run.execute(impl_->options.prefill_chunk, called);
 }
 
@@ -190,6 +238,8 @@ TokenIds Generator::tokenize(const Request& request) const {
   check_request(request, false);
   return impl_->tokenize(request);
 }
+
+PrefixCache* Generator::prefix_cache() const { return impl_->prefixes; }
 
 const std::shared_ptr<const Model>& Generator::model() const { return impl_->model; }
 

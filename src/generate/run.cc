@@ -69,9 +69,14 @@ at::Tensor prefill(const Model& model, ThreadPool& threads, std::span<const Toke
 }
 
 Run::Run(const Model& model, ThreadPool& threads, const Request& request,
-         const AnswerOptions& options, std::span<const TokenId> prompt, KvCache& cache,
-         const StreamCallback& stream)
-    : model_(model), threads_(threads), request_(request), prompt_(prompt), cache_(cache) {
+         const AnswerOptions& options, std::span<const TokenId> prompt, std::int64_t reused,
+         KvCache& cache, const StreamCallback& stream)
+    : model_(model),
+      threads_(threads),
+      request_(request),
+      prompt_(prompt),
+      reused_(reused),
+      cache_(cache) {
   TokenIds history = request.cache_ids;
   history.insert(history.end(), prompt.begin(), prompt.end());
   answers_.reserve(static_cast<std::size_t>(request.n));
@@ -83,8 +88,9 @@ Run::Run(const Model& model, ThreadPool& threads, const Request& request,
 Result Run::execute(std::int64_t prefill_chunk, Clock::time_point called) {
   const Clock::time_point started = Clock::now();
   Rollback rollback(cache_);
+  const std::span<const TokenId> fresh = prompt_.subspan(static_cast<std::size_t>(reused_));
   const at::Tensor logits =
-      prefill(model_, threads_, prompt_, cache_, prefill_chunk, request_.deadline);
+      prefill(model_, threads_, fresh, cache_, prefill_chunk, request_.deadline);
   const bool prefilled = logits.defined();
   const Clock::time_point first_token = Clock::now();
   if (prefilled) {
@@ -101,7 +107,7 @@ Result Run::execute(std::int64_t prefill_chunk, Clock::time_point called) {
   t.prefill_ms = milliseconds(first_token - started);
   t.ttft_ms = prefilled ? milliseconds(first_token - called) : 0;
   t.decode_ms = milliseconds(Clock::now() - first_token);
-  t.prefill_tokens_per_s = per_second(std::ssize(prompt_), t.prefill_ms);
+  t.prefill_tokens_per_s = per_second(std::ssize(fresh), t.prefill_ms);
   t.decode_tokens_per_s = per_second(
       std::max<std::int64_t>(result.usage.completion_tokens - request_.n, 0), t.decode_ms);
   return result;

@@ -32,9 +32,11 @@ class Run {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `prompt` is not empty and fits. Everything passed must outlive the run.
+  // `prompt` is not empty and fits; its first `reused` tokens are in the cache already, at least
+  // one is not. Everything passed must outlive the run.
   Run(const Model& model, ThreadPool& threads, const Request& request, const AnswerOptions& options,
-      std::span<const TokenId> prompt, KvCache& cache, const StreamCallback& stream);
+      std::span<const TokenId> prompt, std::int64_t reused, KvCache& cache,
+      const StreamCallback& stream);
 
   // Throws what the model, the sampler and the callback throw; the cache is then as it was.
   // The timings' queue and prompt's share of time are counted from `called`.
@@ -50,6 +52,7 @@ class Run {
   ThreadPool& threads_;
   const Request& request_;
   std::span<const TokenId> prompt_;
+  std::int64_t reused_;
   KvCache& cache_;
   std::vector<std::unique_ptr<KvCache>> forks_;  // of answers 1 … n - 1
   std::vector<Answer> answers_;

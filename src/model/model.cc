@@ -2,8 +2,11 @@
 #include <ATen/ops/empty.h>
 #include <quire/error.h>
 #include <quire/model.h>
+#include <xxhash.h>
 
 #include <new>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "kernels/thread_pool.h"
@@ -24,6 +27,12 @@ std::unique_ptr<const Ops> make_ops(Device device, DType dtype) {
     throw Error(ErrorCode::kUnsupported, "device cuda", error.what_without_backtrace());
   }
   return make_aten_ops(device, dtype);
+}
+
+std::string fingerprint_of(const Weights& weights, std::string_view config_json, DType dtype) {
+  return weights.fingerprint + "/" +
+         std::to_string(XXH3_64bits(config_json.data(), config_json.size())) + "/" +
+         std::string(to_string(dtype));
 }
 
 // Runs `work`; what libtorch and the allocator throw becomes an Error.
@@ -75,12 +84,16 @@ class Model::Impl {
         weights_(translated([&] {
           return load_weights(files.plan, config, ops_, dtype, &pool, options.progress);
         })),
-        decoder_(config, weights_, ops_) {}
+        decoder_(config, weights_, ops_),
+        fingerprint(fingerprint_of(weights_, files.checkpoint->config_json(), dtype)) {}
 
   const std::unique_ptr<const Ops> own_ops_;
   const Ops& ops_;
   const Weights weights_;
   const Decoder decoder_;
+
+ public:
+  const std::string fingerprint;
 };
 
 Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -97,6 +110,8 @@ const KvSpec& Model::kv_spec() const { return impl_->kv_spec; }
 DType Model::dtype() const { return impl_->dtype; }
 Device Model::device() const { return impl_->device; }
 const std::filesystem::path& Model::path() const { return impl_->path; }
+
+const std::string& Model::fingerprint() const { return impl_->fingerprint; }
 
 const std::shared_ptr<const Tokenizer>& Model::tokenizer() const { return impl_->tokenizer; }
 const std::shared_ptr<const ChatTemplate>& Model::chat_template() const {

@@ -1,11 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/weights.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
+#include <cstdio>
+#include <string>
 
 namespace quire {
 
 namespace {
+
+// A running hash of encoded tensors, each with its name and sizes.
+class Fingerprint {
+ public:
+  void add(const TensorInfo& tensor) {
+    const std::string head = tensor.name + "/" + std::string(to_string(tensor.type)) + "/" +
+                             std::to_string(tensor.data.size()) + "/";
+    XXH3_128bits_update(state_.get(), head.data(), head.size());
+    XXH3_128bits_update(state_.get(), tensor.data.data(), tensor.data.size());
+  }
+
+  std::string text() const {
+    const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
+    char text[33];
+    std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
+                  static_cast<unsigned long long>(hash.low64));
+    return text;
+  }
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  static XXH3_state_t* make() {
+    XXH3_state_t* state = XXH3_createState();
+    if (state == nullptr) throw std::bad_alloc();
+    XXH3_128bits_reset(state);
+    return state;
+  }
+  std::unique_ptr<XXH3_state_t, Free> state_{make()};
+};
 
 class Loader {
  public:
@@ -19,6 +54,7 @@ class Loader {
     for (const LayerPlan& layer : plan_.layers) weights.layers.push_back(load_layer(layer));
     weights.final_norm = norm(plan_.final_norm);
     weights.own_head = matrix(plan_.head);
+    weights.fingerprint = fingerprint_.text();
     if (progress_) progress_(1);
     return weights;
   }
@@ -45,6 +81,8 @@ class Loader {
 
   MatrixPtr matrix(const MatrixPlan& plan) {
     if (plan.parts.empty()) return nullptr;
+    for (const TensorRows& part : plan.parts) fingerprint_.add(*part.tensor);
+    for (const TensorRows& bias : plan.biases) fingerprint_.add(*bias.tensor);
     const RowSource source = [&plan](std::int64_t first, std::int64_t count, float* out) {
       read_rows(plan, first, count, out);
     };
@@ -59,6 +97,7 @@ class Loader {
 
   at::Tensor norm(const TensorInfo* tensor) {
     if (tensor == nullptr) return {};
+    fingerprint_.add(*tensor);
     std::vector<float> values = read_vector(*tensor);
     if (config_.norm_plus_one) {
       for (float& value : values) value += 1;
@@ -72,6 +111,7 @@ class Loader {
   DType dtype_;
   ThreadPool* pool_;
   const std::function<void(double)>& progress_;
+  Fingerprint fingerprint_;
   std::int64_t done_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "model/ops.h"
@@ -44,6 +45,7 @@ struct Weights {
   std::vector<LayerWeights> layers;
   at::Tensor final_norm;
   MatrixPtr own_head;
+  std::string fingerprint;  // of everything read, as it was encoded
 
   const Matrix& head() const { return own_head ? *own_head : *embedding; }
 };

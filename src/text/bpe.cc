@@ -146,11 +146,7 @@ void Bpe::add_unknown(std::string_view spelled, bool& pending, TokenIds& out) co
       return;
     }
   }
-  if (options_.unk_token.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, subject_,
-                "no token holds the byte" + std::string(spelled.size() > 1 ? "s of '" : " '") +
-                    std::string(spelled) + "', and there is no unknown token");
-  }
+  if (options_.unk_token.empty()) return;  // left out, as Hugging Face tokenizers does
   const TokenId id = unk();
   if (pending && !options_.fuse_unk) out.push_back(id);
   pending = true;

@@ -30,7 +30,7 @@ TEST(Generate, AnswersAPrompt) {
   EXPECT_EQ(result["cache"]["length"], 24);
   EXPECT_EQ(result["cache"]["kv"], "dynamic");
   EXPECT_EQ(result["cache"]["source"], "model");
-  EXPECT_EQ(result["cache"]["why_not_more"]["reason"], "disabled");
+  EXPECT_EQ(result["cache"]["why_not_more"]["reason"], "cold");
   EXPECT_EQ(result["finish_reason"], "length");
   EXPECT_TRUE(result["stop"].is_null());
   EXPECT_THAT(result["text"].get<std::string>(), StartsWith(" Paris."));
