@@ -80,7 +80,8 @@ std::shared_ptr<const ChatTemplate> template_of(const Arguments& a) {
     return ChatTemplate::parse(read_file(*a.template_file), {.name = *a.template_file});
   }
   auto chat = ChatTemplate::load(find_model(a.model));
-  if (!chat) throw Error(ErrorCode::kNotFound, a.model, "has no chat template");
+  if (!chat)
+    throw Error(ErrorCode::kNotFound, a.model, "expected a chat_template in its files, found none");
   return chat;
 }
 
