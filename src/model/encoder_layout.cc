@@ -77,7 +77,9 @@ std::vector<Module> read_modules(const std::filesystem::path& root) {
   }
   std::vector<Module> modules;
   for (const Json& item : json) {
-    const JsonObject entry(item, file.native(), "[" + std::to_string(modules.size()) + "].");
+    std::string place = "[";
+    place.append(std::to_string(modules.size())).append("].");
+    const JsonObject entry(item, file.native(), std::move(place));
     modules.push_back({kind_of(entry), folder_of(entry, root)});
   }
   const auto is = [&](std::size_t i, std::string_view kind) { return modules[i].kind == kind; };
