@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "io/json.h"
 #include "io/quote.h"
