@@ -28,7 +28,8 @@ Json windows_json(const quire::ModelConfig& config) {
 // A folder that holds a tokenizer or a chat template, and no model.
 bool is_text_folder(const std::filesystem::path& path) {
   const auto has = [&](const char* file) { return std::filesystem::exists(path / file); };
-  return std::filesystem::is_directory(path) && !has("config.json") &&
+  return std::filesystem::is_directory(path) && !has("config.json") && !has("model.safetensors") &&
+         !has("model.safetensors.index.json") &&
          (has("tokenizer.json") || has("tokenizer.model") || has("chat_template.jinja") ||
           has("tokenizer_config.json"));
 }

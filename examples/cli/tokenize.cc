@@ -35,7 +35,8 @@ Json tokenize(const Tokenizer& tokenizer, const Fields& line) {
   const bool parse_special = line.boolean("parse_special").value_or(true);
   const quire::TokenIds ids = tokenizer.encode(text, {.parse_special = parse_special});
   Json tokens = Json::array();
-  for (const quire::TokenId id : ids) tokens.push_back(tokenizer.token(id));
+  for (std::string& piece : tokenizer.pieces(text, {.parse_special = parse_special}))
+    tokens.push_back(std::move(piece));
   return {{"ids", ids},
           {"ids_special",
            tokenizer.encode(text, {.add_special = true, .parse_special = parse_special})},

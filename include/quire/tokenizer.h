@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <quire/export.h>
+#include <quire/token.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -9,9 +12,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <quire/export.h>
-#include <quire/token.h>
 
 namespace quire {
 
@@ -44,10 +44,14 @@ class QUIRE_EXPORT Tokenizer {
   virtual ~Tokenizer();
 
   // Invalid UTF-8 is read as U+FFFD, one for each maximal ill-formed part, as Python does.
-  // What a vocabulary without an unknown token cannot spell is left out, as Hugging Face
-  // tokenizers does. Throws Error: kInvalidArgument for a model that names an unknown token and
-  // lacks it.
+  // Throws Error: kInvalidArgument for a byte that a byte-level vocabulary has no token for, and
+  // for an unknown token that is named but not there. What other vocabularies without an unknown
+  // token cannot spell is left out, as Hugging Face tokenizers does.
   virtual TokenIds encode(std::string_view text, EncodeOptions options = {}) const = 0;
+
+  // What each id of encode(text) was made from, as Hugging Face tokenizers and sentencepiece show
+  // it: the token's spelling, but the text itself for added tokens and SentencePiece's unknowns.
+  virtual std::vector<std::string> pieces(std::string_view text, EncodeOptions options = {}) const;
 
   // The text of `ids`. Bytes that form no valid UTF-8 come out as U+FFFD.
   // Throws Error: kInvalidArgument for an id outside the vocabulary.

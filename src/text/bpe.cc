@@ -146,7 +146,12 @@ void Bpe::add_unknown(std::string_view spelled, bool& pending, TokenIds& out) co
       return;
     }
   }
-  if (options_.unk_token.empty()) return;  // left out, as Hugging Face tokenizers does
+  if (options_.unk_token.empty()) {
+    if (!options_.raw_bytes) return;  // left out, as Hugging Face tokenizers does
+    throw Error(ErrorCode::kInvalidArgument, subject_,
+                "no token holds the byte '" + std::string(spelled) +
+                    "', and there is no unknown token");
+  }
   const TokenId id = unk();
   if (pending && !options_.fuse_unk) out.push_back(id);
   pending = true;

@@ -31,24 +31,47 @@ PipelineTokenizer::PipelineTokenizer(TokenizerParts parts) : parts_(std::move(pa
 }
 
 TokenIds PipelineTokenizer::encode(std::string_view text, EncodeOptions options) const {
+  const auto scratch = parts_.model->make_scratch();
+  TokenIds ids = encode_text(text, options, *scratch);
+  return options.add_special ? parts_.post_processor.apply(std::move(ids)) : ids;
+}
+
+std::vector<std::string> PipelineTokenizer::pieces(std::string_view text,
+                                                   EncodeOptions options) const {
+  if (options.add_special) return Tokenizer::pieces(text, options);
+  std::vector<std::string> surfaces;
+  const auto scratch = parts_.model->make_scratch();
+  scratch->surfaces = &surfaces;
+  encode_text(text, options, *scratch);
+  return surfaces;
+}
+
+TokenIds PipelineTokenizer::encode_text(std::string_view text, const EncodeOptions& options,
+                                        TextModel::Scratch& scratch) const {
   std::string repaired;
   if (!is_valid_utf8(text)) {
     repaired = to_valid_utf8(text);
     text = repaired;
   }
-  const auto scratch = parts_.model->make_scratch();
-  if (!options.parse_special) scratch->barred = &parts_.special;
+  if (!options.parse_special) scratch.barred = &parts_.special;
   TokenIds ids;
   const auto stage = AddedTokens::Stage::kRaw;
   for (const AddedPart& part : parts_.added.cut(text, stage, options.parse_special)) {
     if (part.id) {
-      ids.push_back(*part.id);
+      encode_added(part, text, scratch, ids);
     } else {
-      encode_part(text.substr(part.begin, part.end - part.begin), part.begin == 0, options,
-                  *scratch, ids);
+      encode_part(text.substr(part.begin, part.end - part.begin), part.begin == 0, options, scratch,
+                  ids);
     }
   }
-  return options.add_special ? parts_.post_processor.apply(std::move(ids)) : ids;
+  return ids;
+}
+
+void PipelineTokenizer::encode_added(const AddedPart& part, std::string_view text,
+                                     TextModel::Scratch& scratch, TokenIds& out) const {
+  out.push_back(*part.id);
+  if (scratch.surfaces == nullptr) return;
+  scratch.surfaces->emplace_back(text.substr(part.begin, part.end - part.begin));
 }
 
 void PipelineTokenizer::encode_part(std::string_view text, bool at_start,
@@ -62,7 +85,7 @@ void PipelineTokenizer::encode_part(std::string_view text, bool at_start,
   const auto stage = AddedTokens::Stage::kNormalized;
   for (const AddedPart& part : parts_.added.cut(text, stage, options.parse_special)) {
     if (part.id) {
-      out.push_back(*part.id);
+      encode_added(part, text, scratch, out);
     } else {
       encode_pieces(text.substr(part.begin, part.end - part.begin), at_start && part.begin == 0,
                     scratch, out);
@@ -77,6 +100,10 @@ void PipelineTokenizer::encode_pieces(std::string_view text, bool at_start,
   for (std::size_t i = 0; i < pieces.spans.size(); ++i) {
     scratch.at_start = i == 0 && pieces.first_at_start;
     parts_.model->tokenize(pieces[i], scratch, out);
+    if (scratch.surfaces == nullptr) continue;
+    while (scratch.surfaces->size() < out.size()) {
+      scratch.surfaces->push_back(token(out[scratch.surfaces->size()]));
+    }
   }
 }
 

@@ -56,6 +56,7 @@ class PipelineTokenizer final : public StreamingTokenizer {
   explicit PipelineTokenizer(TokenizerParts parts);
 
   TokenIds encode(std::string_view text, EncodeOptions options) const override;
+  std::vector<std::string> pieces(std::string_view text, EncodeOptions options) const override;
   std::string token(TokenId id) const override;
   std::optional<TokenId> id_of(std::string_view piece) const override;
   bool is_special(TokenId id) const override;
@@ -72,6 +73,10 @@ class PipelineTokenizer final : public StreamingTokenizer {
  private:
   void check(TokenId id) const;
   std::optional<std::string_view> find(TokenId id) const;
+  TokenIds encode_text(std::string_view text, const EncodeOptions& options,
+                       TextModel::Scratch& scratch) const;
+  void encode_added(const AddedPart& part, std::string_view text, TextModel::Scratch& scratch,
+                    TokenIds& out) const;
   void encode_part(std::string_view text, bool at_start, const EncodeOptions& options,
                    TextModel::Scratch& scratch, TokenIds& out) const;
   void encode_pieces(std::string_view text, bool at_start, TextModel::Scratch& scratch,

@@ -36,6 +36,10 @@ class SentencePieceTextModel final : public TextModel {
                   "sentencepiece cannot encode this text: " + std::string(status.message()));
     }
     out.insert(out.end(), ids.begin(), ids.end());
+    if (scratch.surfaces != nullptr) {
+      const std::vector<std::string> pieces = processor.EncodeAsPieces(piece);
+      scratch.surfaces->insert(scratch.surfaces->end(), pieces.begin(), pieces.end());
+    }
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <quire/token.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,9 @@ class TextModel {
   class Scratch {
    public:
     virtual ~Scratch() = default;
+    // When somebody wants to know what each id was made from: a model appends here, id by id, where
+    // that is not the token's own spelling.
+    std::vector<std::string>* surfaces = nullptr;
     // Ids that this text must not become (index = id); nullptr for none.
     const std::vector<bool>* barred = nullptr;
     // The next piece begins where the encoded text begins.

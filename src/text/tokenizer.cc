@@ -50,6 +50,12 @@ std::shared_ptr<const Tokenizer> load_directory(const fs::path& folder) {
 
 Tokenizer::~Tokenizer() = default;
 
+std::vector<std::string> Tokenizer::pieces(std::string_view text, EncodeOptions options) const {
+  std::vector<std::string> spelled;
+  for (const TokenId id : encode(text, options)) spelled.push_back(token(id));
+  return spelled;
+}
+
 std::shared_ptr<const Tokenizer> Tokenizer::load(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return load_directory(path);
