@@ -39,6 +39,12 @@ class QUIRE_EXPORT Generator {
   // kOutOfPages, kTemplate. After an error the caller's cache is as before the call.
   Result generate(const Request& request, const StreamCallback& stream = {});
 
+  // Reads a prompt without generating, and freezes it: in `cache`, an empty one of any class, or in
+  // a DynamicCache. Messages are rendered without opening an answer. With Request::snapshot what
+  // that has in common with the prompt is not computed again, and the class is the snapshot's.
+  // Throws Error as generate. Settings for the answer are not looked at.
+  Snapshot prefill(const Request& request, std::unique_ptr<KvCache> cache = nullptr);
+
   // The logits of the token that would come next, [V], unprocessed. Throws Error as generate, and
   // kInvalidArgument for a request with a cache.
   std::vector<float> next_logits(const Request& request);

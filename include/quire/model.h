@@ -74,6 +74,11 @@ class QUIRE_EXPORT Model {
 
   // nullptr when the files hold none.
   const std::shared_ptr<const Tokenizer>& tokenizer() const;
+
+  // Equal for tokenizers that make equal ids, as far as a fixed text shows: XXH3 over the
+  // vocabulary and that text's ids. Empty without one. Taken when it is first asked for.
+  const std::string& tokenizer_fingerprint() const;
+
   const std::shared_ptr<const ChatTemplate>& chat_template() const;
   const GenerationDefaults& generation_defaults() const;
 

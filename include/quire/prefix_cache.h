@@ -17,12 +17,6 @@
 
 namespace quire {
 
-// The model that pages belong to. Generators fill it in.
-struct PrefixModel {
-  std::string fingerprint = {};  // of the weights; equal ones compute equal pages
-  KvSpec kv;
-};
-
 // What happened to a block; the observer is never called under a lock.
 struct PrefixEvent {
   enum class Kind { kStored, kEvicted, kExpired, kRejected };

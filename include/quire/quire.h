@@ -15,6 +15,7 @@
 #include <quire/page_pool.h>
 #include <quire/dynamic_cache.h>
 #include <quire/sampling.h>
+#include <quire/snapshot.h>
 #include <quire/request.h>
 #include <quire/result.h>
 #include <quire/prefix_index.h>

@@ -5,6 +5,7 @@
 #include <quire/kv_cache.h>
 #include <quire/prefix_scope.h>
 #include <quire/sampling.h>
+#include <quire/snapshot.h>
 #include <quire/token.h>
 
 #include <chrono>
@@ -37,6 +38,11 @@ struct Request {
   // With n > 1 the first answer stays in it.
   KvCache* cache = nullptr;
   TokenIds cache_ids = {};  // what it holds, if you know: the repetition penalty counts them too
+
+  // Continue a prompt that has been computed, on a fork of it. `prompt` continues its text: the
+  // answer is that of the joined text. `ids`, and a prompt where it has no text, are appended.
+  // `messages` are read whole. The longest common prefix of the tokens is reused.
+  Snapshot snapshot = {};
 
   // The generator's prefix cache, which serves requests without a cache of their own.
   bool prefix_cache = true;  // false: neither looked up nor stored

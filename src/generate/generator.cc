@@ -14,6 +14,7 @@
 #include "generate/answer.h"
 #include "generate/chat_prompt.h"
 #include "generate/run.h"
+#include "generate/snapshot_start.h"
 #include "kernels/thread_pool.h"
 
 namespace quire {
@@ -38,6 +39,7 @@ void check_request(const Request& request, bool streamed) {
   if (request.logprobs < 0) {
     refuse("logprobs", "expected at least 0, found " + std::to_string(request.logprobs));
   }
+  if (request.cache && request.snapshot) refuse("snapshot", "expected none beside a cache");
   if (!request.cache && !request.cache_ids.empty()) refuse("cache_ids", "expected a cache");
   if (request.cache && !request.cache_ids.empty() &&
       std::ssize(request.cache_ids) != request.cache->length()) {
@@ -76,10 +78,13 @@ struct Generator::Impl {
     return *model->tokenizer();
   }
 
-  TokenIds tokenize(const Request& request) const;
+  TokenIds tokenize(const Request& request, bool open_answer = true) const;
   TokenIds tokenize_prompt(const std::string& prompt, bool at_start) const;
-  TokenIds tokenize_messages(const Request& request) const;
+  TokenIds tokenize_messages(const Request& request, bool open_answer) const;
+  TokenIds tokenize_after(const Snapshot& snapshot, const Request& request) const;
   AnswerOptions answer_options(const Request& request) const;
+  void check_fit(std::int64_t held, std::int64_t capacity, std::int64_t prompt,
+                 std::int64_t more) const;
   void check_fit(const Request& request, std::int64_t prompt) const;
 
   std::shared_ptr<const Model> model;
@@ -91,7 +96,15 @@ struct Generator::Impl {
   std::mutex mutex;       // requests take turns
 
   PrefixModel prefix_model() const { return {model->fingerprint(), model->kv_spec()}; }
+  PrefixModel snapshot_model() const {
+    return {model->fingerprint(), model->kv_spec(), model->tokenizer_fingerprint()};
+  }
   std::int64_t reusable_tokens() const;
+  Snapshot prefill_to_snapshot(const Request& request, const TokenIds& prompt,
+                               std::unique_ptr<KvCache> cache);
+  Result run_from_snapshot(const Request& request, const AnswerOptions& answer,
+                           const TokenIds& prompt, const StreamCallback& stream,
+                           Run::Clock::time_point called);
   Result run_with_prefixes(const Request& request, const AnswerOptions& answer,
                            const TokenIds& prompt, const StreamCallback& stream,
                            Run::Clock::time_point called);
@@ -126,6 +139,45 @@ Result Generator::Impl::run_with_prefixes(const Request& request, const AnswerOp
   return result;
 }
 
+Result Generator::Impl::run_from_snapshot(const Request& request, const AnswerOptions& answer,
+                                          const TokenIds& prompt, const StreamCallback& stream,
+                                          Run::Clock::time_point called) {
+  const SnapshotStart start = start_from(request.snapshot, prompt, reusable_tokens());
+  Run run(*model, threads, request, answer, prompt, start.reused, *start.cache, stream,
+          start.logits);
+  Result result = run.execute(options.prefill_chunk, called);
+  result.usage.cached_tokens = start.reused;
+  result.cache.reused.snapshot = start.reused;
+  result.cache.why_not_more = start.why;
+  return result;
+}
+
+Snapshot Generator::Impl::prefill_to_snapshot(const Request& request, const TokenIds& prompt,
+                                              std::unique_ptr<KvCache> cache) {
+  SnapshotParts parts{.model = snapshot_model(), .scope = request.scope, .ids = prompt};
+  std::int64_t reused = 0;
+  if (request.snapshot) {
+    SnapshotStart start = start_from(request.snapshot, prompt, reusable_tokens());
+    cache = std::move(start.cache);
+    reused = start.reused;
+    parts.logits.assign(start.logits.begin(), start.logits.end());
+  } else if (!cache) {
+    cache = std::make_unique<DynamicCache>(model->kv_spec());
+  }
+  if (reused < std::ssize(prompt)) {
+    const auto fresh = std::span(prompt).subspan(static_cast<std::size_t>(reused));
+    const at::Tensor logits =
+        quire::prefill(*model, threads, fresh, *cache, options.prefill_chunk, std::nullopt).cpu();
+    const float* begin = logits.const_data_ptr<float>();
+    parts.logits.assign(begin, begin + logits.numel());
+  }
+  if (request.prompt && (!request.snapshot || request.snapshot.text())) {
+    parts.text = (request.snapshot ? *request.snapshot.text() : std::string()) + *request.prompt;
+  }
+  parts.cache = std::move(cache);
+  return Snapshot(std::move(parts));
+}
+
 TokenIds Generator::Impl::tokenize_prompt(const std::string& prompt, bool at_start) const {
   const Tokenizer& t = tokenizer("prompt");
   TokenIds ids = t.encode(prompt, {.add_special = at_start});
@@ -136,22 +188,36 @@ TokenIds Generator::Impl::tokenize_prompt(const std::string& prompt, bool at_sta
   return ids;
 }
 
-TokenIds Generator::Impl::tokenize_messages(const Request& request) const {
+TokenIds Generator::Impl::tokenize_messages(const Request& request, bool open_answer) const {
   tokenizer("messages");
   if (!model->chat_template()) {
     refuse("messages", "expected a prompt or ids, since the model has no chat template");
   }
   RenderOptions render;
   render.tools_json = request.tools_json;
-  render.add_generation_prompt = true;
+  render.add_generation_prompt = open_answer;
   return chat.ids(request.messages, render);
 }
 
-TokenIds Generator::Impl::tokenize(const Request& request) const {
+// A prompt continues the text, so that the two are tokenised as one; where there is no text it is
+// appended, as ids are.
+TokenIds Generator::Impl::tokenize_after(const Snapshot& snapshot, const Request& request) const {
+  if (request.prompt && snapshot.text()) {
+    return tokenize_prompt(*snapshot.text() + *request.prompt, true);
+  }
+  TokenIds ids(snapshot.ids().begin(), snapshot.ids().end());
+  const TokenIds more = request.ids ? *request.ids : tokenize_prompt(*request.prompt, false);
+  ids.insert(ids.end(), more.begin(), more.end());
+  return ids;
+}
+
+TokenIds Generator::Impl::tokenize(const Request& request, bool open_answer) const {
   const bool at_start = !request.cache || request.cache->length() == 0;
-  TokenIds ids = request.ids      ? *request.ids
-                 : request.prompt ? tokenize_prompt(*request.prompt, at_start)
-                                  : tokenize_messages(request);
+  if (request.snapshot) check_owner(request.snapshot, snapshot_model(), request.scope);
+  TokenIds ids = !request.messages.empty() ? tokenize_messages(request, open_answer)
+                 : request.snapshot        ? tokenize_after(request.snapshot, request)
+                 : request.ids             ? *request.ids
+                                           : tokenize_prompt(*request.prompt, at_start);
   if (ids.empty() && at_start) {
     const auto& t = model->tokenizer();
     const TokenId bos = t ? t->bos().value_or(-1) : model->config().bos;
@@ -177,17 +243,24 @@ AnswerOptions Generator::Impl::answer_options(const Request& request) const {
 }
 
 void Generator::Impl::check_fit(const Request& request, std::int64_t prompt) const {
-  const std::int64_t held = request.cache ? request.cache->length() : 0;
+  check_fit(request.cache ? request.cache->length() : 0,
+            request.cache      ? request.cache->capacity()
+            : request.snapshot ? request.snapshot.capacity()
+                               : KvCache::kUnlimited,
+            prompt, request.max_new_tokens);
+}
+
+void Generator::Impl::check_fit(std::int64_t held, std::int64_t capacity, std::int64_t prompt,
+                                std::int64_t more) const {
   const std::int64_t context = model->config().context;
-  const std::int64_t room =
-      (request.cache ? std::min(context, request.cache->capacity()) : context);
+  const std::int64_t room = std::min(context, capacity);
   // Compared without a sum that could overflow.
-  if (held + prompt <= room && request.max_new_tokens <= room - held - prompt) return;
+  if (held + prompt <= room && more <= room - held - prompt) return;
   throw Error(ErrorCode::kContextOverflow, "max_new_tokens",
               "expected at most " + std::to_string(room) + " tokens (" +
                   (room < context ? "the cache's capacity" : "the model's context") + "), found " +
                   std::to_string(held) + " in the cache + " + std::to_string(prompt) +
-                  " of the prompt + " + std::to_string(request.max_new_tokens) + " new");
+                  " of the prompt + " + std::to_string(more) + " new");
 }
 
 Generator::Generator(std::shared_ptr<const Model> model, const GeneratorOptions& options) {
@@ -209,6 +282,7 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
   impl_->check_fit(request, std::ssize(prompt));
 
   const std::lock_guard lock(impl_->mutex);
+  if (request.snapshot) return impl_->run_from_snapshot(request, options, prompt, stream, called);
   if (!request.cache && request.prefix_cache && impl_->prefixes != nullptr &&
       std::ssize(prompt) <= impl_->reusable_tokens()) {
     return impl_->run_with_prefixes(request, options, prompt, stream, called);
@@ -220,6 +294,23 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
   return run.execute(impl_->options.prefill_chunk, called);
 }
 
+Snapshot Generator::prefill(const Request& request, std::unique_ptr<KvCache> cache) {
+  check_request(request, false);
+  if (request.cache) refuse("cache", "expected one to keep, as the second argument");
+  if (cache && cache->length() > 0) {
+    refuse("cache", "expected an empty one, found " + std::to_string(cache->length()) + " tokens");
+  }
+  if (cache && request.snapshot) refuse("snapshot", "expected none beside a cache");
+  const TokenIds prompt = impl_->tokenize(request, false);
+  impl_->check_fit(0,
+                   cache              ? cache->capacity()
+                   : request.snapshot ? request.snapshot.capacity()
+                                      : KvCache::kUnlimited,
+                   std::ssize(prompt), 0);
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->prefill_to_snapshot(request, prompt, std::move(cache));
+}
+
 std::vector<float> Generator::next_logits(const Request& request) {
   check_request(request, false);
   if (request.cache) refuse("cache", "expected none");
@@ -227,8 +318,8 @@ std::vector<float> Generator::next_logits(const Request& request) {
   impl_->check_fit(request, std::ssize(prompt));
   const std::lock_guard lock(impl_->mutex);
   DynamicCache cache(impl_->model->kv_spec());
-  const at::Tensor logits = prefill(*impl_->model, impl_->threads, prompt, cache,
-                                    impl_->options.prefill_chunk, std::nullopt)
+  const at::Tensor logits = quire::prefill(*impl_->model, impl_->threads, prompt, cache,
+                                           impl_->options.prefill_chunk, std::nullopt)
                                 .cpu();
   const float* begin = logits.const_data_ptr<float>();
   return {begin, begin + logits.numel()};

@@ -70,13 +70,14 @@ at::Tensor prefill(const Model& model, ThreadPool& threads, std::span<const Toke
 
 Run::Run(const Model& model, ThreadPool& threads, const Request& request,
          const AnswerOptions& options, std::span<const TokenId> prompt, std::int64_t reused,
-         KvCache& cache, const StreamCallback& stream)
+         KvCache& cache, const StreamCallback& stream, std::span<const float> known_logits)
     : model_(model),
       threads_(threads),
       request_(request),
       prompt_(prompt),
       reused_(reused),
-      cache_(cache) {
+      cache_(cache),
+      known_logits_(known_logits) {
   TokenIds history = request.cache_ids;
   history.insert(history.end(), prompt.begin(), prompt.end());
   answers_.reserve(static_cast<std::size_t>(request.n));
@@ -91,10 +92,12 @@ Result Run::execute(std::int64_t prefill_chunk, Clock::time_point called) {
   const std::span<const TokenId> fresh = prompt_.subspan(static_cast<std::size_t>(reused_));
   const at::Tensor logits =
       prefill(model_, threads_, fresh, cache_, prefill_chunk, request_.deadline);
-  const bool prefilled = logits.defined();
+  const bool prefilled = logits.defined() || fresh.empty();
   const Clock::time_point first_token = Clock::now();
   if (prefilled) {
-    for (Answer& answer : answers_) take(logits, 0, answer);
+    for (Answer& answer : answers_) {
+      fresh.empty() ? take(known_logits_, answer) : take(logits, 0, answer);
+    }
     decode();
     rollback.keep();
   } else {
@@ -145,8 +148,11 @@ void Run::end_all(FinishReason reason) {
 void Run::take(const at::Tensor& logits, std::int64_t row, Answer& answer) {
   const std::int64_t vocab = logits.size(1);
   const at::Tensor host = logits.cpu();
-  const float* begin = host.const_data_ptr<float>() + row * vocab;
-  scratch_.assign(begin, begin + vocab);
+  take({host.const_data_ptr<float>() + row * vocab, static_cast<std::size_t>(vocab)}, answer);
+}
+
+void Run::take(std::span<const float> logits, Answer& answer) {
+  scratch_.assign(logits.begin(), logits.end());
   answer.take(scratch_);
 }
 

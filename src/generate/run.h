@@ -32,11 +32,11 @@ class Run {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `prompt` is not empty and fits; its first `reused` tokens are in the cache already, at least
-  // one is not. Everything passed must outlive the run.
+  // `prompt` is not empty and fits; its first `reused` tokens are in the cache already. If that is
+  // all of them, `known_logits` are those after it. Everything passed must outlive the run.
   Run(const Model& model, ThreadPool& threads, const Request& request, const AnswerOptions& options,
       std::span<const TokenId> prompt, std::int64_t reused, KvCache& cache,
-      const StreamCallback& stream);
+      const StreamCallback& stream, std::span<const float> known_logits = {});
 
   // Throws what the model, the sampler and the callback throw; the cache is then as it was.
   // The timings' queue and prompt's share of time are counted from `called`.
@@ -46,6 +46,7 @@ class Run {
   void decode();
   void end_all(FinishReason reason);
   void take(const at::Tensor& logits, std::int64_t row, Answer& answer);
+  void take(std::span<const float> logits, Answer& answer);
   Result report() const;
 
   const Model& model_;
@@ -54,6 +55,7 @@ class Run {
   std::span<const TokenId> prompt_;
   std::int64_t reused_;
   KvCache& cache_;
+  std::span<const float> known_logits_;
   std::vector<std::unique_ptr<KvCache>> forks_;  // of answers 1 … n - 1
   std::vector<Answer> answers_;
   std::vector<float> scratch_;

@@ -6,38 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "prompt/common_prefix.h"
+
 namespace quire {
-namespace {
-
-// How much of `wanted` the cache holds, and why it is no more.
-struct Match {
-  std::int64_t tokens = 0;
-  WhyNotMore why;
-};
-
-Match match(std::span<const TokenId> held, std::span<const TokenId> wanted) {
-  const auto [h, w] = std::mismatch(held.begin(), held.end(), wanted.begin(), wanted.end());
-  Match m;
-  m.tokens = w - wanted.begin();
-  if (m.tokens >= std::ssize(wanted) - 1) {
-    m.tokens = std::ssize(wanted) - 1;  // the last token must be computed, for its logits
-    m.why.reason = MissReason::kNone;
-    return m;
-  }
-  m.why.at = m.tokens;
-  if (held.empty()) {
-    m.why.reason = MissReason::kCold;
-  } else if (h == held.end()) {
-    m.why.reason = MissReason::kEndOfStored;
-  } else {
-    m.why.reason = MissReason::kDiverged;
-    m.why.had = *h;
-    m.why.got = *w;
-  }
-  return m;
-}
-
-}  // namespace
 
 struct Session::Impl {
   Generator* generator;
@@ -49,12 +20,12 @@ struct Session::Impl {
 
   Result answer(std::vector<Message> conversation, const Request& settings,
                 const StreamCallback& stream);
-  Match reuse(std::span<const TokenId> prompt);
+  CommonPrefix reuse(std::span<const TokenId> prompt);
 };
 
 // Cuts the cache down to the common prefix. What remains of it is what `ids` says.
-Match Session::Impl::reuse(std::span<const TokenId> prompt) {
-  Match m = match(ids, prompt);
+CommonPrefix Session::Impl::reuse(std::span<const TokenId> prompt) {
+  CommonPrefix m = common_prefix(ids, prompt, std::ssize(prompt) - 1);
   if (m.tokens < cache->length()) {
     if (cache->can_truncate(m.tokens)) {
       cache->truncate(m.tokens);
@@ -69,15 +40,17 @@ Match Session::Impl::reuse(std::span<const TokenId> prompt) {
 
 Result Session::Impl::answer(std::vector<Message> conversation, const Request& settings,
                              const StreamCallback& stream) {
-  if (settings.prompt || settings.ids || !settings.messages.empty() || settings.cache) {
-    throw Error(ErrorCode::kInvalidArgument, "settings",
-                "expected no prompt, ids, messages or cache, since the session has its own");
+  if (settings.prompt || settings.ids || !settings.messages.empty() || settings.cache ||
+      settings.snapshot) {
+    throw Error(
+        ErrorCode::kInvalidArgument, "settings",
+        "expected no prompt, ids, messages, cache or snapshot, since the session has its own");
   }
   Request request = settings;
   request.messages = conversation;
   if (request.tools_json.empty()) request.tools_json = tools_json;
   const TokenIds prompt = generator->tokenize(request);
-  const Match reused = reuse(prompt);
+  const CommonPrefix reused = reuse(prompt);
 
   request.messages.clear();
   request.tools_json.clear();

@@ -4,6 +4,7 @@
 #include <quire/model.h>
 #include <xxhash.h>
 
+#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "model/model_files.h"
 #include "model/ops.h"
 #include "model/weights.h"
+#include "text/tokenizer_fingerprint.h"
 
 namespace quire {
 
@@ -58,6 +60,13 @@ class Model::Impl {
     return translated([&] { return decoder_.forward(batch, threads); });
   }
 
+  const std::string& tokenizer_fingerprint() const {
+    std::call_once(tokenizer_once_, [&] {
+      if (tokenizer) tokenizer_fingerprint_ = fingerprint_of(*tokenizer);
+    });
+    return tokenizer_fingerprint_;
+  }
+
   const ModelConfig config;
   const DType dtype;
   const Device device;
@@ -91,6 +100,8 @@ class Model::Impl {
   const Ops& ops_;
   const Weights weights_;
   const Decoder decoder_;
+  mutable std::once_flag tokenizer_once_;
+  mutable std::string tokenizer_fingerprint_;
 
  public:
   const std::string fingerprint;
@@ -112,6 +123,8 @@ Device Model::device() const { return impl_->device; }
 const std::filesystem::path& Model::path() const { return impl_->path; }
 
 const std::string& Model::fingerprint() const { return impl_->fingerprint; }
+
+const std::string& Model::tokenizer_fingerprint() const { return impl_->tokenizer_fingerprint(); }
 
 const std::shared_ptr<const Tokenizer>& Model::tokenizer() const { return impl_->tokenizer; }
 const std::shared_ptr<const ChatTemplate>& Model::chat_template() const {

@@ -43,6 +43,7 @@ std::string_view NameSpace::difference(const NameSpace& other) const {
 NameSpace make_name_space(const PrefixModel& model, std::int64_t block_size,
                           const PrefixScope& scope) {
   return {{{"model", model.fingerprint},
+           {"tokenizer", model.tokenizer},
            {"kv_dtype", std::string(to_string(model.kv.dtype))},
            {"device", std::string(to_string(model.kv.device))},
            {"kv_layout", layout_of(model.kv)},

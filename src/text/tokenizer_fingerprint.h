@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <quire/tokenizer.h>
+
+#include <string>
+
+namespace quire {
+
+// XXH3-128 over every token's spelling and kind, and over the ids of a fixed text that shows how
+// the tokenizer splits, merges and normalises.
+std::string fingerprint_of(const Tokenizer& tokenizer);
+
+}  // namespace quire
