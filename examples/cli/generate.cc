@@ -22,12 +22,13 @@ using quire::Error;
 using quire::ErrorCode;
 
 struct Arguments : SharedOptions {
-  std::optional<std::string> prompt, file, ids, messages, kv;
+  std::optional<std::string> prompt, file, ids, messages, kv, draft, draft_ids;
   std::optional<std::int64_t> max_new_tokens, top_k, n, logprobs, nbits, window, max_length;
   std::optional<double> temperature, top_p, min_p, repetition_penalty;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stop;
   bool ignore_eos = false;
+  bool prompt_lookup = false;
 };
 
 // One process: the model, and the sessions that lines share.
@@ -106,6 +107,9 @@ Json line_of(const Arguments& a) {
   put(line, "nbits", a.nbits);
   put(line, "window", a.window);
   put(line, "max_length", a.max_length);
+  put(line, "draft", a.draft);
+  if (a.draft_ids) line["draft_ids"] = parse_option("--draft-ids", "[" + *a.draft_ids + "]");
+  if (a.prompt_lookup) line["prompt_lookup"] = true;
   if (a.ignore_eos) line["ignore_eos"] = true;
   if (!a.stop.empty()) line["stop"] = a.stop;
   return line;
@@ -134,6 +138,10 @@ void add_request_options(CLI::App& command, Arguments& a) {
       ->allow_extra_args(false);
   command.add_option("--n", a.n, "So many answers from one prefill");
   command.add_option("--logprobs", a.logprobs, "Report the k likeliest tokens of each step");
+  command.add_option("--draft", a.draft,
+                     "A guess at the answer, for speed: the answer stays as is");
+  command.add_option("--draft-ids", a.draft_ids, "The same as token ids, separated by commas");
+  command.add_flag("--prompt-lookup", a.prompt_lookup, "Guess from repetitions in the text, too");
   command.add_option("--kv", a.kv, "Keys and values: dynamic, static, quantized or sliding");
   command.add_option("--nbits", a.nbits, "For a quantised cache: 8, 4 or 2");
   command.add_option("--window", a.window, "For a sliding cache: tokens kept");

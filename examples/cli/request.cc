@@ -40,8 +40,6 @@ void refuse_unavailable(const Fields& line) {
     throw Error(ErrorCode::kUnsupported, key, "not available in this version");
   };
   if (line.boolean("semantic").value_or(false)) refuse("semantic");
-  if (line.text("draft")) refuse("draft");
-  if (line.ids("draft_ids")) refuse("draft_ids");
 }
 
 quire::Message message_of(std::string_view text) {
@@ -143,6 +141,9 @@ quire::Request request_of(const Fields& line, const quire::Model& model) {
   request.ignore_eos = line.boolean("ignore_eos").value_or(false);
   request.logprobs = small_integer(line, "logprobs", 0);
   request.n = small_integer(line, "n", 1);
+  request.draft = line.text("draft").value_or("");
+  request.draft_ids = line.ids("draft_ids").value_or(quire::TokenIds{});
+  request.prompt_lookup = line.boolean("prompt_lookup").value_or(false);
   request.prefix_cache = line.boolean("prefix_cache").value_or(true);
   request.one_shot = line.boolean("one_shot").value_or(false);
   request.scope.name_space = line.text("namespace").value_or("");

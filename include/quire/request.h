@@ -44,6 +44,14 @@ struct Request {
   // `messages` are read whole. The longest common prefix of the tokens is reused.
   Snapshot snapshot = {};
 
+  // A guess at the answer, as text or as ids: an earlier answer to nearly the same, an old version
+  // of the text asked for. The model reads it some tokens a pass and keeps what it would have said
+  // itself, so the answer is the one without a draft, only sooner; so are sampled answers, since
+  // each token is drawn as ever, from equal random numbers. Each of n answers follows the draft.
+  std::string draft = {};
+  TokenIds draft_ids = {};
+  bool prompt_lookup = false;  // guess also what followed the same few tokens earlier in the text
+
   // The generator's prefix cache, which serves requests without a cache of their own.
   bool prefix_cache = true;  // false: neither looked up nor stored
   bool one_shot = false;     // looked up, but not stored: this text will not come again

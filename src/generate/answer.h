@@ -21,6 +21,11 @@ struct AnswerOptions {
   std::vector<std::string> stop;
   std::int64_t max_new_tokens = 0;
   int logprobs = 0;
+  TokenIds draft;
+  bool prompt_lookup = false;
+  // Texts longer than this are decoded without drafts: rotations that depend on a text's whole
+  // length would not be those of one token after the other.
+  std::int64_t draft_limit = 0;
 };
 
 // One answer while it is generated: takes logits, gives the next token, and says when to end.
@@ -40,6 +45,9 @@ class Answer {
 
   bool done() const { return done_; }
 
+  // How many tokens it may still take.
+  std::int64_t left() const { return options_.max_new_tokens - std::ssize(choice_.ids); }
+
   // REQUIRES: at least one token was taken.
   TokenId last() const { return choice_.ids.back(); }
 
@@ -47,7 +55,6 @@ class Answer {
   void end(FinishReason reason);
 
   const Choice& choice() const { return choice_; }
-  Choice release() { return std::move(choice_); }
 
  private:
   void report_logprobs(std::span<const float> logits);

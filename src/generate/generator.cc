@@ -82,6 +82,7 @@ struct Generator::Impl {
   TokenIds tokenize_prompt(const std::string& prompt, bool at_start) const;
   TokenIds tokenize_messages(const Request& request, bool open_answer) const;
   TokenIds tokenize_after(const Snapshot& snapshot, const Request& request) const;
+  TokenIds draft_of(const Request& request) const;
   AnswerOptions answer_options(const Request& request) const;
   void check_fit(std::int64_t held, std::int64_t capacity, std::int64_t prompt,
                  std::int64_t more) const;
@@ -108,6 +109,8 @@ struct Generator::Impl {
   Result run_with_prefixes(const Request& request, const AnswerOptions& answer,
                            const TokenIds& prompt, const StreamCallback& stream,
                            Run::Clock::time_point called);
+  void drive(Run& run, const Request& request);
+  at::Tensor pass(Run& run, bool drafts);
 };
 
 // Rotations that depend on a text's whole length make pages of its longer forms different ones.
@@ -118,13 +121,39 @@ std::int64_t Generator::Impl::reusable_tokens() const {
   return by_length ? rope.original_context : model->config().context;
 }
 
+// A draft must not fail a request that would do without it, so a pass that finds no room for one is
+// made again without.
+void Generator::Impl::drive(Run& run, const Request& request) {
+  while (!run.done()) {
+    if (request.deadline && Run::Clock::now() >= *request.deadline) {
+      run.expire();
+      if (run.done()) return;
+    }
+    at::Tensor logits;
+    try {
+      logits = pass(run, true);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kOutOfPages) throw;
+      logits = pass(run, false);
+    }
+    run.take(logits.mutable_data_ptr<float>(), logits.size(1));
+  }
+}
+
+at::Tensor Generator::Impl::pass(Run& run, bool drafts) {
+  std::vector<Sequence> batch;
+  run.plan(options.prefill_chunk, drafts, batch);
+  return model->forward(batch, &threads).cpu();
+}
+
 Result Generator::Impl::run_with_prefixes(const Request& request, const AnswerOptions& answer,
                                           const TokenIds& prompt, const StreamCallback& stream,
                                           Run::Clock::time_point called) {
   PrefixMatch match = prefixes->lookup(prefix_model(), prompt, request.scope);
   const std::unique_ptr<KvCache> cache = match.make_cache();
-  Run run(*model, threads, request, answer, prompt, match.reused_tokens(), *cache, stream);
-  Result result = run.execute(options.prefill_chunk, called);
+  Run run(*model, request, answer, prompt, match.reused_tokens(), *cache, stream);
+  drive(run, request);
+  Result result = run.finish(called);
   result.usage.cached_tokens = match.reused_tokens();
   result.cache.reused = match.reused();
   result.cache.why_not_more = match.why_not_more();
@@ -143,9 +172,10 @@ Result Generator::Impl::run_from_snapshot(const Request& request, const AnswerOp
                                           const TokenIds& prompt, const StreamCallback& stream,
                                           Run::Clock::time_point called) {
   const SnapshotStart start = start_from(request.snapshot, prompt, reusable_tokens());
-  Run run(*model, threads, request, answer, prompt, start.reused, *start.cache, stream,
-          start.logits);
-  Result result = run.execute(options.prefill_chunk, called);
+  Run run(*model, request, answer, prompt, start.reused, *start.cache, stream);
+  if (start.reused == std::ssize(prompt)) run.start(start.logits);
+  drive(run, request);
+  Result result = run.finish(called);
   result.usage.cached_tokens = start.reused;
   result.cache.reused.snapshot = start.reused;
   result.cache.why_not_more = start.why;
@@ -230,6 +260,15 @@ TokenIds Generator::Impl::tokenize(const Request& request, bool open_answer) con
   return ids;
 }
 
+TokenIds Generator::Impl::draft_of(const Request& request) const {
+  if (!request.draft.empty() && !request.draft_ids.empty()) {
+    refuse("draft", "expected one of draft and draft_ids, found both");
+  }
+  check_ids(request.draft_ids, model->config().vocab_size, "draft_ids");
+  if (request.draft.empty()) return request.draft_ids;
+  return tokenizer("draft").encode(request.draft);
+}
+
 AnswerOptions Generator::Impl::answer_options(const Request& request) const {
   const GenerationDefaults& defaults = model->generation_defaults();
   AnswerOptions answer;
@@ -238,6 +277,9 @@ AnswerOptions Generator::Impl::answer_options(const Request& request) const {
   answer.stop = request.stop;
   answer.max_new_tokens = request.max_new_tokens;
   answer.logprobs = request.logprobs;
+  answer.draft = draft_of(request);
+  answer.prompt_lookup = request.prompt_lookup;
+  answer.draft_limit = reusable_tokens();
   if (!answer.stop.empty()) tokenizer("stop");
   return answer;
 }
@@ -290,8 +332,9 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
   std::optional<DynamicCache> own;
   if (!request.cache) own.emplace(impl_->model->kv_spec());
   KvCache& cache = own ? *own : *request.cache;
-  Run run(*impl_->model, impl_->threads, request, options, prompt, 0, cache, stream);
-  return run.execute(impl_->options.prefill_chunk, called);
+  Run run(*impl_->model, request, options, prompt, 0, cache, stream);
+  impl_->drive(run, request);
+  return run.finish(called);
 }
 
 Snapshot Generator::prefill(const Request& request, std::unique_ptr<KvCache> cache) {

@@ -19,31 +19,6 @@ double per_second(std::int64_t count, double ms) {
   return ms > 0 ? static_cast<double>(count) * 1000 / ms : 0;
 }
 
-// Puts a cache back to the length it had, unless told to keep what came since.
-class Rollback {
- public:
-  explicit Rollback(KvCache& cache)
-      : cache_(cache), checkpoint_(cache.checkpoint()), length_(cache.length()) {}
-  ~Rollback() {
-    if (armed_) now();
-  }
-  Rollback(const Rollback&) = delete;
-  Rollback& operator=(const Rollback&) = delete;
-
-  void now() {
-    armed_ = false;
-    if (cache_.length() == length_) return;
-    checkpoint_ ? cache_.restore(*checkpoint_) : cache_.truncate(length_);
-  }
-  void keep() { armed_ = false; }
-
- private:
-  KvCache& cache_;
-  std::unique_ptr<KvCache> checkpoint_;
-  std::int64_t length_;
-  bool armed_ = true;
-};
-
 bool late(const std::optional<Run::Clock::time_point>& deadline) {
   return deadline && Run::Clock::now() >= *deadline;
 }
@@ -68,92 +43,110 @@ at::Tensor prefill(const Model& model, ThreadPool& threads, std::span<const Toke
   return logits;
 }
 
-Run::Run(const Model& model, ThreadPool& threads, const Request& request,
-         const AnswerOptions& options, std::span<const TokenId> prompt, std::int64_t reused,
-         KvCache& cache, const StreamCallback& stream, std::span<const float> known_logits)
-    : model_(model),
-      threads_(threads),
-      request_(request),
-      prompt_(prompt),
+Run::Rollback::Rollback(KvCache& cache)
+    : cache_(cache), checkpoint_(cache.checkpoint()), length_(cache.length()) {}
+
+Run::Rollback::~Rollback() {
+  if (armed_) now();
+}
+
+void Run::Rollback::now() {
+  armed_ = false;
+  if (cache_.length() == length_) return;
+  checkpoint_ ? cache_.restore(*checkpoint_) : cache_.truncate(length_);
+}
+
+Run::Run(const Model& model, const Request& request, const AnswerOptions& options,
+         std::span<const TokenId> prompt, std::int64_t reused, KvCache& cache,
+         const StreamCallback& stream)
+    : prompt_(prompt),
       reused_(reused),
+      read_(reused),
       cache_(cache),
-      known_logits_(known_logits) {
+      rollback_(cache),
+      length_(cache.length() + unread()) {
   TokenIds history = request.cache_ids;
   history.insert(history.end(), prompt.begin(), prompt.end());
-  answers_.reserve(static_cast<std::size_t>(request.n));
   for (int i = 0; i < request.n; ++i) {
-    answers_.emplace_back(options, model.tokenizer(), history, i, stream);
+    Draft draft;
+    if (!options.draft.empty() || options.prompt_lookup) {
+      draft = Draft(options.draft, options.prompt_lookup ? std::optional(history) : std::nullopt);
+    }
+    answers_.emplace_back(Answer(options, model.tokenizer(), history, i, stream), std::move(draft),
+                          options.draft_limit);
   }
 }
 
-Result Run::execute(std::int64_t prefill_chunk, Clock::time_point called) {
-  const Clock::time_point started = Clock::now();
-  Rollback rollback(cache_);
-  const std::span<const TokenId> fresh = prompt_.subspan(static_cast<std::size_t>(reused_));
-  const at::Tensor logits =
-      prefill(model_, threads_, fresh, cache_, prefill_chunk, request_.deadline);
-  const bool prefilled = logits.defined() || fresh.empty();
-  const Clock::time_point first_token = Clock::now();
-  if (prefilled) {
-    for (Answer& answer : answers_) {
-      fresh.empty() ? take(known_logits_, answer) : take(logits, 0, answer);
-    }
-    decode();
-    rollback.keep();
-  } else {
-    rollback.now();
-    end_all(FinishReason::kDeadline);
+void Run::start(std::span<const float> logits) {
+  started_ = Clock::now();
+  std::vector<float> copy(logits.begin(), logits.end());
+  begin(copy);
+}
+
+bool Run::done() const {
+  return expired_ || (unread() == 0 && std::ranges::all_of(answers_, &Decoding::done));
+}
+
+void Run::plan(std::int64_t chunk, bool drafts, std::vector<Sequence>& batch) {
+  if (!started_) started_ = Clock::now();
+  if (unread() > 0) {
+    chunk_ = std::min(chunk, unread());
+    const auto tokens =
+        prompt_.subspan(static_cast<std::size_t>(read_), static_cast<std::size_t>(chunk_));
+    batch.push_back({tokens, cache_, chunk_ == unread() ? 1 : 0, length_});
+    return;
   }
+  for (Decoding& answer : answers_) {
+    if (!answer.done()) batch.push_back(answer.next(drafts));
+  }
+}
+
+void Run::take(float* logits, std::int64_t vocab) {
+  if (unread() > 0) {
+    read_ += chunk_;
+    if (unread() == 0) begin({logits, static_cast<std::size_t>(vocab)});
+    return;
+  }
+  for (Decoding& answer : answers_) {
+    if (answer.done()) continue;
+    const std::int64_t rows = answer.rows();
+    answer.take(logits, vocab);
+    logits += rows * vocab;
+  }
+}
+
+void Run::begin(std::span<float> logits) {
+  first_token_ = Clock::now();
+  for (std::size_t i = 1; i < answers_.size(); ++i) {
+    forks_.push_back(cache_.fork());
+    std::vector<float> copy(logits.begin(), logits.end());
+    answers_[i].begin(*forks_.back(), copy);
+  }
+  answers_[0].begin(cache_, logits);
+}
+
+void Run::expire() {
+  expired_ = unread() > 0;
+  if (expired_) rollback_.now();
+  for (Decoding& answer : answers_) answer.end(FinishReason::kDeadline);
+}
+
+Result Run::finish(Clock::time_point called) {
+  rollback_.keep();
   Result result = report();
+  const Clock::time_point now = Clock::now();
+  const Clock::time_point started = started_.value_or(now);
+  const Clock::time_point first = first_token_.value_or(now);
   Timings& t = result.timings;
   t.queue_ms = milliseconds(started - called);
-  t.prefill_ms = milliseconds(first_token - started);
-  t.ttft_ms = prefilled ? milliseconds(first_token - called) : 0;
-  t.decode_ms = milliseconds(Clock::now() - first_token);
-  t.prefill_tokens_per_s = per_second(std::ssize(fresh), t.prefill_ms);
-  t.decode_tokens_per_s = per_second(
-      std::max<std::int64_t>(result.usage.completion_tokens - request_.n, 0), t.decode_ms);
+  t.prefill_ms = milliseconds(first - started);
+  t.ttft_ms = first_token_ ? milliseconds(first - called) : 0;
+  t.decode_ms = milliseconds(now - first);
+  t.prefill_tokens_per_s = per_second(read_ - reused_, t.prefill_ms);
+  t.decode_tokens_per_s =
+      per_second(std::max<std::int64_t>(result.usage.completion_tokens - std::ssize(answers_), 0),
+                 t.decode_ms);
   return result;
-}
-
-void Run::decode() {
-  for (std::size_t i = 1; i < answers_.size(); ++i) forks_.push_back(cache_.fork());
-  while (true) {
-    std::vector<Answer*> live;
-    TokenIds last;
-    for (Answer& answer : answers_) {
-      if (answer.done()) continue;
-      live.push_back(&answer);
-      last.push_back(answer.last());
-    }
-    if (live.empty()) return;
-    if (late(request_.deadline)) return end_all(FinishReason::kDeadline);
-    std::vector<Sequence> batch;
-    for (std::size_t i = 0; i < live.size(); ++i) {
-      const auto index = static_cast<std::size_t>(live[i] - answers_.data());
-      KvCache& cache = index == 0 ? cache_ : *forks_[index - 1];
-      batch.push_back({std::span<const TokenId>(&last[i], 1), cache, 1});
-    }
-    const at::Tensor logits = model_.forward(batch, &threads_);
-    for (std::size_t i = 0; i < live.size(); ++i) {
-      take(logits, static_cast<std::int64_t>(i), *live[i]);
-    }
-  }
-}
-
-void Run::end_all(FinishReason reason) {
-  for (Answer& answer : answers_) answer.end(reason);
-}
-
-void Run::take(const at::Tensor& logits, std::int64_t row, Answer& answer) {
-  const std::int64_t vocab = logits.size(1);
-  const at::Tensor host = logits.cpu();
-  take({host.const_data_ptr<float>() + row * vocab, static_cast<std::size_t>(vocab)}, answer);
-}
-
-void Run::take(std::span<const float> logits, Answer& answer) {
-  scratch_.assign(logits.begin(), logits.end());
-  answer.take(scratch_);
 }
 
 Result Run::report() const {
@@ -162,8 +155,10 @@ Result Run::report() const {
   Usage& usage = result.usage;
   usage.prompt_tokens = std::ssize(prompt_);
   usage.uncached_tokens = usage.prompt_tokens;
-  for (const Answer& answer : answers_) {
+  for (const Decoding& answer : answers_) {
     usage.completion_tokens += std::ssize(answer.choice().ids);
+    usage.draft_tokens += answer.drafted();
+    usage.accepted_draft_tokens += answer.accepted();
     if (answers_.size() > 1) result.choices.push_back(answer.choice());
   }
   usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;

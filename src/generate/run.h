@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "generate/answer.h"
+#include "generate/decoding.h"
 
 namespace quire {
 
@@ -24,41 +25,80 @@ at::Tensor prefill(const Model& model, ThreadPool& threads, std::span<const Toke
                    KvCache& cache, std::int64_t chunk,
                    std::optional<std::chrono::steady_clock::time_point> deadline);
 
-// One request while it runs: prefill in chunks, fork for n > 1, then one forward pass a step for
-// all answers that go on.
+// One request while it runs, pass by pass: the prompt in chunks, a fork for each answer but the
+// first, then all answers that go on. It says what to compute, and is given the logits.
 //
-// Thread-safety: one thread; the caller holds whatever guards `threads` and the cache.
+// Destroyed before finish, it leaves the cache as it was.
+//
+// Thread-safety: one thread at a time.
 class Run {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `prompt` is not empty and fits; its first `reused` tokens are in the cache already. If that is
-  // all of them, `known_logits` are those after it. Everything passed must outlive the run.
-  Run(const Model& model, ThreadPool& threads, const Request& request, const AnswerOptions& options,
+  // `prompt` is not empty and fits; its first `reused` tokens are in the cache already. Everything
+  // passed must outlive the run.
+  Run(const Model& model, const Request& request, const AnswerOptions& options,
       std::span<const TokenId> prompt, std::int64_t reused, KvCache& cache,
-      const StreamCallback& stream, std::span<const float> known_logits = {});
+      const StreamCallback& stream);
 
-  // Throws what the model, the sampler and the callback throw; the cache is then as it was.
-  // The timings' queue and prompt's share of time are counted from `called`.
-  Result execute(std::int64_t prefill_chunk, Clock::time_point called);
+  // The whole prompt is in the cache, and these are the logits after it. Throws as take.
+  void start(std::span<const float> logits);
+
+  bool done() const;
+
+  // Tokens of the prompt that are still to be read.
+  std::int64_t unread() const { return std::ssize(prompt_) - read_; }
+
+  // Appends what to compute next: at most `chunk` tokens of the prompt, or each answer's tokens.
+  // It stays valid until take or the next plan, which replaces it. Without `drafts`, no tokens
+  // that may turn out wrong. REQUIRES: not done.
+  void plan(std::int64_t chunk, bool drafts, std::vector<Sequence>& batch);
+
+  // The logits of what was planned, one row of `vocab` after the other; they are overwritten.
+  // Throws what the sampler and the callback throw: the run can then only be destroyed.
+  void take(float* logits, std::int64_t vocab);
+
+  // Its time is up. There may still be something to compute.
+  void expire();
+
+  // What came of it; the cache is the caller's again. `called`: where its time counts from.
+  // REQUIRES: done.
+  Result finish(Clock::time_point called);
 
  private:
-  void decode();
-  void end_all(FinishReason reason);
-  void take(const at::Tensor& logits, std::int64_t row, Answer& answer);
-  void take(std::span<const float> logits, Answer& answer);
+  // Puts a cache back to the length it had, unless told to keep what came since.
+  class Rollback {
+   public:
+    explicit Rollback(KvCache& cache);
+    ~Rollback();
+    Rollback(const Rollback&) = delete;
+    Rollback& operator=(const Rollback&) = delete;
+
+    void now();
+    void keep() { armed_ = false; }
+
+   private:
+    KvCache& cache_;
+    std::unique_ptr<KvCache> checkpoint_;
+    std::int64_t length_;
+    bool armed_ = true;
+  };
+
+  void begin(std::span<float> logits);
   Result report() const;
 
-  const Model& model_;
-  ThreadPool& threads_;
-  const Request& request_;
   std::span<const TokenId> prompt_;
   std::int64_t reused_;
+  std::int64_t read_;
+  std::int64_t chunk_ = 0;  // of the prompt, planned
   KvCache& cache_;
-  std::span<const float> known_logits_;
+  Rollback rollback_;
+  std::int64_t length_;                          // with the whole prompt
   std::vector<std::unique_ptr<KvCache>> forks_;  // of answers 1 … n - 1
-  std::vector<Answer> answers_;
-  std::vector<float> scratch_;
+  std::vector<Decoding> answers_;
+  std::optional<Clock::time_point> started_;
+  std::optional<Clock::time_point> first_token_;
+  bool expired_ = false;
 };
 
 }  // namespace quire

@@ -37,6 +37,21 @@ TEST(Generate, AnswersAPrompt) {
   EXPECT_GT(result["timings"]["decode_tokens_per_s"], 0);
 }
 
+TEST(Generate, DraftsAreForSpeedOnly) {
+  const json& row = smollm2_reference()["greedy"][0];
+  const json plain = {{"prompt", row["prompt"]}, {"max_new_tokens", 20}, {"ignore_eos", true}};
+  std::vector<json> lines(3, plain);
+  lines[0]["draft"] = row["text"];
+  lines[1]["draft_ids"] = row["new_ids"];
+  lines[2]["draft"] = "Something else altogether.";
+  lines[2]["prompt_lookup"] = true;
+  const auto results = run_lines(kGenerate, lines);
+  for (const json& result : results) EXPECT_EQ(result["ids"], row["new_ids"]);
+  for (std::size_t i : {0, 1}) {
+    EXPECT_GE(results[i]["usage"]["accepted_draft_tokens"], 16) << "in passes of 5, 9 and 5";
+  }
+}
+
 TEST(Generate, EqualsTransformersInEveryKindOfCache) {
   std::vector<json> lines;
   for (const json& row : smollm2_reference()["greedy"]) {
