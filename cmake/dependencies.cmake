@@ -10,6 +10,7 @@
 #                  and must not hang on a hostile text: JIT and match limits
 #   utf8proc       Unicode normal forms and case folding of tokenizers' normalisers
 #   xxHash         keys, checksums and fingerprints at memory speed
+#   SQLite         files that survive a crash and are shared by processes: the prefix cache's disk tier
 #   nlohmann/json  config.json, tokenizer.json, chat contexts
 # Tests, benchmarks and programs only:
 #   GoogleTest, Google Benchmark, CLI11 (the program's options), zlib (its traces), Python
@@ -32,6 +33,7 @@ find_package(nlohmann_json REQUIRED)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET GLOBAL libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET GLOBAL libutf8proc)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET GLOBAL sqlite3)
 
 if(QUIRE_BUILD_TESTS)
   find_package(GTest REQUIRED)

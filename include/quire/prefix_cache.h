@@ -3,6 +3,7 @@
 
 #include <quire/export.h>
 #include <quire/kv_cache.h>
+#include <quire/page_tier.h>
 #include <quire/prefix_index.h>
 #include <quire/prefix_scope.h>
 #include <quire/result.h>
@@ -14,15 +15,18 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace quire {
 
 // What happened to a block; the observer is never called under a lock.
 struct PrefixEvent {
-  enum class Kind { kStored, kEvicted, kExpired, kRejected };
+  enum class Kind { kStored, kEvicted, kExpired, kRejected, kLoaded };
   Kind kind;
   BlockKey key;
   std::int64_t tokens;
+  std::string_view tier = "memory";  // "disk", "remote": where it was stored, or loaded from
 };
 
 struct PrefixCacheOptions {
@@ -33,6 +37,12 @@ struct PrefixCacheOptions {
   std::chrono::milliseconds ttl{0};        // after being stored; 0: for ever
   std::int64_t max_prefix_tokens = 0;      // of a text, keep and reuse at most so many; 0: all
   bool explain_across_namespaces = false;  // say that another namespace holds a text
+  // Behind the memory, in this order: what is evicted here, or computed by another process, is
+  // found there. See page_tier.h.
+  std::string disk_path = {};                         // an SQLite file; empty: none
+  std::int64_t disk_bytes = 4ll << 30;                // its size at most
+  std::vector<std::shared_ptr<PageTier>> tiers = {};  // any others
+  std::int64_t queue_bytes = 256ll << 20;  // of pages that wait to be written to one of them
   // For applications that want their own clock or an account of events.
   std::function<std::chrono::milliseconds()> now = {};
   std::function<void(const PrefixEvent&)> on_event = {};
@@ -44,7 +54,9 @@ struct PrefixCacheStats {
   std::int64_t asked_tokens = 0;
   std::int64_t memory_tokens = 0;  // reused as whole pages
   std::int64_t copied_tokens = 0;  // reused from part of a page
-  std::int64_t bytes = 0;          // of pages kept
+  std::int64_t disk_tokens = 0;    // reused from tiers
+  std::int64_t remote_tokens = 0;
+  std::int64_t bytes = 0;  // of pages kept
   std::int64_t stored_blocks = 0;
   std::int64_t evicted_blocks = 0;
   std::int64_t expired_blocks = 0;
@@ -52,6 +64,8 @@ struct PrefixCacheStats {
   std::int64_t collisions = 0;
   std::int64_t blocks = 0;  // kept now
   std::int64_t index_bytes = 0;
+  std::int64_t dropped_blocks = 0;  // not written to a tier, since too many waited already
+  std::vector<TierStats> tiers;
 };
 
 class PrefixCache;
@@ -96,7 +110,7 @@ class QUIRE_EXPORT PrefixMatch {
 // Thread-safety: internally synchronised; share it between generators and threads.
 class QUIRE_EXPORT PrefixCache {
  public:
-  // Throws Error kInvalidArgument.
+  // Throws Error kInvalidArgument, and as make_disk_tier.
   explicit PrefixCache(PrefixCacheOptions options = {});
   ~PrefixCache();
   PrefixCache(const PrefixCache&) = delete;
@@ -117,8 +131,11 @@ class QUIRE_EXPORT PrefixCache {
   void end_session(const PrefixModel& model, std::span<const TokenId> tokens,
                    const PrefixScope& scope = {});
 
-  // Forgets everything that nobody holds.
+  // Forgets everything that nobody holds; tiers keep what they have.
   void clear();
+
+  // Waits until the tiers have what was stored so far. The destructor does so too.
+  void flush();
 
   const PrefixCacheOptions& options() const;
   PrefixCacheStats stats() const;

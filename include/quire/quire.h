@@ -19,6 +19,7 @@
 #include <quire/request.h>
 #include <quire/result.h>
 #include <quire/prefix_index.h>
+#include <quire/page_tier.h>
 #include <quire/prefix_cache.h>
 #include <quire/generator.h>
 #include <quire/session.h>

@@ -29,14 +29,15 @@ void PageAccount::take(std::int64_t bytes) {
   } while (!used_bytes_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
 }
 
-std::vector<PageRef> PageAccount::allocate(std::span<const std::int64_t> sizes) {
+std::vector<PageRef> PageAccount::allocate(std::span<const std::int64_t> sizes, bool zeroed) {
   std::int64_t left = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
   std::vector<PageRef> pages;
   pages.reserve(sizes.size());
   take(left);
   try {
     for (const std::int64_t bytes : sizes) {
-      auto page = std::make_shared<Page>(allocate_bytes(device_, bytes, true), shared_from_this());
+      auto page =
+          std::make_shared<Page>(allocate_bytes(device_, bytes, zeroed), shared_from_this());
       left -= bytes;
       pages.emplace_back(std::move(page));
     }

@@ -72,9 +72,9 @@ class PageAccount : public std::enable_shared_from_this<PageAccount> {
  public:
   PageAccount(Device device, std::int64_t max_bytes) : device_(device), max_bytes_(max_bytes) {}
 
-  // A zeroed page of each size, or none. Throws Error kOutOfPages (naming budget, used and asked)
-  // or kOutOfMemory.
-  std::vector<PageRef> allocate(std::span<const std::int64_t> sizes);
+  // A page of each size, or none. Throws Error kOutOfPages (naming budget, used and asked) or
+  // kOutOfMemory.
+  std::vector<PageRef> allocate(std::span<const std::int64_t> sizes, bool zeroed = true);
 
   std::int64_t max_bytes() const { return max_bytes_; }
   std::int64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }

@@ -4,8 +4,10 @@
 #include <quire/dynamic_cache.h>
 #include <quire/page_pool.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,6 +36,26 @@ struct SharedBlocks {
                      std::int64_t tokens);
 
   static std::int64_t bytes(const BlockPages& pages);
+
+  // The bytes of pages on the host; empty where there is no page.
+  struct HostPages {
+    std::vector<at::Tensor> storage;  // what keeps the bytes
+    std::vector<std::span<const std::byte>> bytes;
+  };
+  static HostPages on_host(const BlockPages& pages);
+
+  // Pages that are about to be filled: the bytes go into `places`, then arrive() makes pages of
+  // them.
+  struct NewPages {
+    BlockPages pages;
+    std::vector<at::Tensor> storage;  // on the host
+    std::vector<std::span<std::byte>> places;
+
+    void arrive();
+  };
+  // Nothing if pages of this pool have other sizes; 0: no page.
+  static std::optional<NewPages> allocate(const PagePool& pool,
+                                          std::span<const std::int64_t> bytes);
 };
 
 }  // namespace quire

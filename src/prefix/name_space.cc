@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefix/name_space.h"
 
+#include <quire/cpu.h>
 #include <xxhash.h>
 
 namespace quire {
@@ -19,6 +20,11 @@ std::string layout_of(const KvSpec& spec) {
             std::to_string(layer.window) + ";";
   }
   return text;
+}
+
+// Instruction sets differ by rounding, and tiers are shared by machines.
+std::string kernels_of(Device device) {
+  return device == Device::kCpu ? isa_name(active_isa()) : std::string(to_string(device));
 }
 
 }  // namespace
@@ -47,6 +53,8 @@ NameSpace make_name_space(const PrefixModel& model, std::int64_t block_size,
            {"kv_dtype", std::string(to_string(model.kv.dtype))},
            {"device", std::string(to_string(model.kv.device))},
            {"kv_layout", layout_of(model.kv)},
+           {"kernels", kernels_of(model.kv.device)},
+           {"format", "1"},  // of pages: counts changes of what their bytes mean
            {"block_size", std::to_string(block_size)},
            {"adapter", scope.adapter},
            {"salt", scope.salt},

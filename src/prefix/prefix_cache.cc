@@ -4,7 +4,9 @@
 #include <quire/prefix_cache.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "prefix/prefix_store.h"
 
@@ -48,36 +50,48 @@ void PrefixMatch::store(std::span<const TokenId> tokens, const KvCache& cache, b
   const std::int64_t size = store.options.block_size;
   const std::int64_t limit = store.limit(tokens);
   if (store.options.bytes == 0) return;
+  std::optional<BlockId> open;
   while (!impl_->full) {
     const std::int64_t from = impl_->stored * size;
     const std::int64_t count = std::min(size, limit - from);
-    if (count <= 0 || (count < size && !last)) return;
+    if (count <= 0 || (count < size && !last)) break;
     const auto block =
         tokens.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(count));
     // The open block that this text has filled up is of no use beside the fuller one.
     if (impl_->partial != kNoBlock) {
-      const auto open = store.index.tokens(impl_->partial);
+      const auto held = store.index.tokens(impl_->partial);
       const bool outgrown =
-          std::ssize(open) < count && std::ranges::equal(open, block.first(open.size()));
+          std::ssize(held) < count && std::ranges::equal(held, block.first(held.size()));
       store.index.release(impl_->partial);
       if (outgrown) store.index.erase(impl_->partial);
       impl_->partial = kNoBlock;
     }
-    const auto kept =
-        store.keep(impl_->space, impl_->tail, block, SharedBlocks::take(*pages, impl_->stored));
+    const auto kept = store.keep(impl_->space, impl_->tail, block,
+                                 SharedBlocks::take(*pages, impl_->stored), store.options.ttl);
     if (!kept) {
       impl_->full = true;
-      return;
+      break;
     }
     store.index.hold(*kept);
     if (count < size) {
       impl_->partial = *kept;
-      return;
+      open = kept;
+      break;
     }
     if (impl_->tail != kNoBlock) store.index.release(impl_->tail);
     impl_->tail = *kept;
     ++impl_->stored;
   }
+  // What memory has no room for may still go to the tiers.
+  std::int64_t offered = open ? limit : impl_->stored * size;
+  std::vector<BlockPages> more;
+  if (impl_->full && !store.queues.empty()) {
+    const std::int64_t end = last ? limit : limit / size * size;
+    for (; offered < end; offered = std::min(offered + size, end)) {
+      more.push_back(SharedBlocks::take(*pages, offered / size));
+    }
+  }
+  store.offer(*impl_, tokens.first(static_cast<std::size_t>(offered)), open, std::move(more));
 }
 
 PrefixCache::PrefixCache(PrefixCacheOptions options)
@@ -86,10 +100,18 @@ PrefixCache::~PrefixCache() = default;
 
 PrefixMatch PrefixCache::lookup(const PrefixModel& model, std::span<const TokenId> tokens,
                                 const PrefixScope& scope) {
+  PrefixMatch match;
+  {
+    const Impl::Access access(*impl_);
+    match.impl_ = impl_->find(model, tokens, scope);
+    match.impl_->cache = impl_;
+    if (impl_->queues.empty()) impl_->account(*match.impl_, tokens);
+  }
+  if (impl_->queues.empty()) return match;
+  impl_->search_tiers(*match.impl_, tokens);
   const Impl::Access access(*impl_);
-  auto match = impl_->find(model, tokens, scope);
-  match->cache = impl_;
-  return PrefixMatch(std::move(match));
+  impl_->account(*match.impl_, tokens);
+  return match;
 }
 
 std::int64_t PrefixCache::pin(const PrefixModel& model, std::span<const TokenId> tokens,
@@ -133,41 +155,21 @@ void PrefixCache::clear() {
   impl_->index.clear();
 }
 
+void PrefixCache::flush() { impl_->flush(); }
+
 const PrefixCacheOptions& PrefixCache::options() const { return impl_->options; }
 
 PrefixCacheStats PrefixCache::stats() const {
+  std::vector<TierStats> tiers;
+  for (const auto& queue : impl_->queues) tiers.push_back(queue->tier().stats());
   const Impl::Access access(*impl_);
   PrefixCacheStats stats = impl_->stats;
+  stats.tiers = std::move(tiers);
   const PrefixIndexStats index = impl_->index.stats();
   stats.blocks = index.blocks;
   stats.collisions = index.collisions;
   stats.index_bytes = static_cast<std::int64_t>(index.bytes);
   return stats;
-}
-
-std::string PrefixCache::prometheus() const {
-  const PrefixCacheStats s = stats();
-  std::string text;
-  const auto add = [&text](std::string_view name, std::string_view type, std::string_view help,
-                           std::int64_t value) {
-    const std::string full = "quire_prefix_cache_" + std::string(name);
-    text += "# HELP " + full + " " + std::string(help) + "\n# TYPE " + full + " " +
-            std::string(type) + "\n" + full + " " + std::to_string(value) + "\n";
-  };
-  add("lookups_total", "counter", "Lookups.", s.lookups);
-  add("asked_tokens_total", "counter", "Prompt tokens looked up.", s.asked_tokens);
-  add("memory_tokens_total", "counter", "Prompt tokens reused as whole pages.", s.memory_tokens);
-  add("copied_tokens_total", "counter", "Prompt tokens reused from part of a page.",
-      s.copied_tokens);
-  add("stored_blocks_total", "counter", "Blocks stored.", s.stored_blocks);
-  add("evicted_blocks_total", "counter", "Blocks evicted for room.", s.evicted_blocks);
-  add("expired_blocks_total", "counter", "Blocks whose time to live ended.", s.expired_blocks);
-  add("rejected_blocks_total", "counter", "Blocks there was no room for.", s.rejected_blocks);
-  add("collisions_total", "counter", "Equal keys of different texts.", s.collisions);
-  add("blocks", "gauge", "Blocks kept.", s.blocks);
-  add("bytes", "gauge", "Bytes of pages kept.", s.bytes);
-  add("index_bytes", "gauge", "Bytes of the index.", s.index_bytes);
-  return text;
 }
 
 }  // namespace quire

@@ -31,7 +31,9 @@ PrefixCacheOptions checked(PrefixCacheOptions options) {
 }  // namespace
 
 PrefixCache::Impl::Impl(PrefixCacheOptions given)
-    : options(checked(std::move(given))), index(index_options()) {}
+    : options(checked(std::move(given))), index(index_options()) {
+  start_tiers();
+}
 
 PrefixIndexOptions PrefixCache::Impl::index_options() {
   PrefixIndexOptions made;
@@ -80,9 +82,9 @@ BlockKey PrefixCache::Impl::space_of(const PrefixModel& model, const PrefixScope
 }
 
 void PrefixCache::Impl::forget(const EvictedBlock& block) {
-  BlockPages& pages = pages_[block.payload];
-  stats.bytes -= SharedBlocks::bytes(pages);
-  pages = {};
+  Kept& kept = kept_[block.payload];
+  stats.bytes -= SharedBlocks::bytes(kept.pages);
+  kept = {};
   free_payloads_.push_back(block.payload);
   if (block.reason == MissReason::kNone) return;
   const bool expired = block.reason == MissReason::kExpired;
@@ -104,8 +106,7 @@ std::unique_ptr<PrefixMatch::Impl> PrefixCache::Impl::find(const PrefixModel& mo
   stats.asked_tokens += match->asked;
   if (options.bytes == 0) return match;
 
-  const std::int64_t most = std::min(limit(tokens), std::ssize(tokens) - 1);
-  IndexMatch found = index.lookup(match->space, tokens, most, now());
+  IndexMatch found = index.lookup(match->space, tokens, most(tokens), now());
   match->why = {.reason = found.reason};
   if (found.reason != MissReason::kNone) match->why.at = found.tokens;
   if (found.reason == MissReason::kDiverged) {
@@ -115,9 +116,11 @@ std::unique_ptr<PrefixMatch::Impl> PrefixCache::Impl::find(const PrefixModel& mo
 
   // Windowed layers may have lost pages that the next token needs: then stop earlier.
   std::vector<const BlockPages*> blocks;
-  for (const BlockId id : found.blocks) blocks.push_back(&pages_[index.payload(id)]);
+  for (const BlockId id : found.blocks) blocks.push_back(&kept_[index.payload(id)].pages);
   std::int64_t usable = found.tokens;
-  if (found.partial != kNoBlock) blocks.push_back(&pages_[index.payload(found.partial)]);
+  if (found.partial != kNoBlock) {
+    blocks.push_back(&kept_[index.payload(found.partial)].pages);
+  }
   while (!SharedBlocks::usable(*match->pool, blocks, usable)) {
     blocks.pop_back();
     usable = std::ssize(blocks) * options.block_size;
@@ -126,8 +129,6 @@ std::unique_ptr<PrefixMatch::Impl> PrefixCache::Impl::find(const PrefixModel& mo
   for (const BlockPages* pages : blocks) match->pages.push_back(*pages);
   match->reused.memory = usable / options.block_size * options.block_size;
   match->reused.copied = usable % options.block_size;
-  stats.memory_tokens += match->reused.memory;
-  stats.copied_tokens += match->reused.copied;
 
   match->stored = match->reused.memory / options.block_size;
   if (match->stored > 0) {
@@ -138,8 +139,15 @@ std::unique_ptr<PrefixMatch::Impl> PrefixCache::Impl::find(const PrefixModel& mo
     match->partial = found.partial;
     index.hold(match->partial);
   }
-  explain(*match, match->space, tokens);
   return match;
+}
+
+void PrefixCache::Impl::account(PrefixMatch::Impl& match, std::span<const TokenId> tokens) {
+  stats.memory_tokens += match.reused.memory;
+  stats.copied_tokens += match.reused.copied;
+  stats.disk_tokens += match.reused.disk;
+  stats.remote_tokens += match.reused.remote;
+  explain(match, match.space, tokens);
 }
 
 // Looks whether another namespace knows more of the text, if that may be told.
@@ -160,19 +168,20 @@ void PrefixCache::Impl::explain(PrefixMatch::Impl& match, const BlockKey& own,
 }
 
 std::optional<BlockId> PrefixCache::Impl::keep(const BlockKey& space, BlockId parent,
-                                               std::span<const TokenId> tokens, BlockPages pages) {
+                                               std::span<const TokenId> tokens, BlockPages pages,
+                                               std::chrono::milliseconds ttl) {
   if (free_payloads_.empty()) {
-    free_payloads_.push_back(pages_.size());
-    pages_.emplace_back();
+    free_payloads_.push_back(kept_.size());
+    kept_.emplace_back();
   }
   const std::uint64_t payload = free_payloads_.back();
-  const std::int64_t expires = options.ttl.count() > 0 ? now() + options.ttl.count() : 0;
+  const std::int64_t expires = ttl.count() > 0 ? now() + ttl.count() : 0;
   const auto id = index.insert(space, parent, tokens, {.payload = payload, .expires = expires});
   if (!id) return std::nullopt;
   const bool is_new = index.payload(*id) == payload;
   if (is_new) free_payloads_.pop_back();
 
-  BlockPages& kept = pages_[index.payload(*id)];
+  BlockPages& kept = kept_[index.payload(*id)].pages;
   kept.resize(pages.size());
   std::int64_t added = 0;
   for (std::size_t g = 0; g < pages.size(); ++g) {

@@ -13,67 +13,16 @@
 #include <vector>
 
 #include "tests/kv/tokens.h"
+#include "tests/prefix/server.h"
 
 namespace quire {
 namespace {
 
 using testing::append;
-using testing::History;
-using testing::Outputs;
-
-KvSpec make_spec(std::int64_t window = 0) {
-  KvSpec spec;
-  spec.layers = {{2, 16, 0}, {2, 16, window}};
-  return spec;
-}
-
-History history_of(std::span<const TokenId> tokens) { return {tokens.begin(), tokens.end()}; }
-
-TokenIds ramp(std::int64_t count, TokenId first = 0) {
-  TokenIds tokens;
-  for (std::int64_t i = 0; i < count; ++i) tokens.push_back(first + static_cast<TokenId>(i));
-  return tokens;
-}
-
-// Serves requests as a generator does, with made-up keys and values.
-class Server {
- public:
-  explicit Server(PrefixCacheOptions options, KvSpec spec = make_spec())
-      : cache(std::move(options)), model{"weights", std::move(spec)} {}
-
-  struct Served {
-    std::int64_t reused;
-    WhyNotMore why;
-    Outputs last;  // the attention of the last token
-  };
-
-  Served serve(const TokenIds& tokens, const PrefixScope& scope = {}, std::size_t chunk = 48) {
-    PrefixMatch match = cache.lookup(model, tokens, scope);
-    EXPECT_EQ(match.reused_tokens() + match.to_prefill(), std::ssize(tokens));
-    Served served{match.reused_tokens(), match.why_not_more(), {}};
-    const auto kv = match.make_cache();
-    EXPECT_EQ(kv->length(), served.reused);
-    const History history = history_of(tokens);
-    for (auto at = static_cast<std::size_t>(served.reused); at < tokens.size();) {
-      const std::size_t n = std::min(chunk, tokens.size() - 1 - at);
-      const std::size_t take = std::max<std::size_t>(n, 1);
-      served.last = append(*kv, model.kv, std::span(history).subspan(at, take));
-      at += take;
-      match.store(std::span(tokens).first(at), *kv, at == tokens.size());
-    }
-    return served;
-  }
-
-  Outputs cold(const TokenIds& tokens) const {
-    DynamicCache kv(model.kv);
-    const History history = history_of(tokens);
-    if (tokens.size() > 1) append(kv, model.kv, std::span(history).first(tokens.size() - 1));
-    return append(kv, model.kv, std::span(history).last(1));
-  }
-
-  PrefixCache cache;
-  PrefixModel model;
-};
+using testing::history_of;
+using testing::make_spec;
+using testing::ramp;
+using testing::Server;
 
 class PrefixCacheBlocks : public ::testing::TestWithParam<int> {};
 
@@ -227,7 +176,7 @@ TEST(PrefixCache, UseAfterEvictIsSafe) {
   const auto kv = match.make_cache();
   for (TokenId other = 1; other < 10; ++other) server.serve(ramp(65, other * 1000));
   server.cache.clear();
-  const History history = history_of(tokens);
+  const auto history = history_of(tokens);
   const auto rest = std::span(history).subspan(static_cast<std::size_t>(kv->length()));
   append(*kv, server.model.kv, rest.first(rest.size() - 1));
   EXPECT_EQ(append(*kv, server.model.kv, rest.last(1)), server.cold(tokens));

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/prefix/tier_texts.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <random>
+#include <system_error>
+
+namespace quire::testing {
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "quire-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category());
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path_); }
+
+TokenIds TierTexts::tokens(std::uint32_t seed, std::int64_t count) {
+  std::mt19937 random(seed);
+  TokenIds tokens;
+  for (std::int64_t i = 0; i < count; ++i) {
+    tokens.push_back(static_cast<TokenId>(random() % 50000));
+  }
+  return tokens;
+}
+
+std::vector<std::byte> TierTexts::page(std::span<const TokenId> text, std::int64_t group) const {
+  std::uint32_t seed = static_cast<std::uint32_t>(group);
+  for (const TokenId token : text) seed = seed * 16777619u ^ static_cast<std::uint32_t>(token);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(page_bytes_ + group));
+  for (std::byte& byte : bytes) {
+    seed = seed * 1664525u + 1013904223u;
+    byte = static_cast<std::byte>(seed >> 24);
+  }
+  return bytes;
+}
+
+std::int64_t TierTexts::store(PageTier& tier, const TokenIds& tokens, std::int64_t first) const {
+  std::vector<std::vector<std::byte>> pages;
+  std::vector<BlockBytes> blocks;
+  const std::int64_t count = (std::ssize(tokens) + kBlock - 1) / kBlock;
+  pages.reserve(static_cast<std::size_t>(2 * count));
+  for (std::int64_t i = first; i < count; ++i) {
+    const std::int64_t end = std::min((i + 1) * kBlock, std::ssize(tokens));
+    const auto text = std::span(tokens).first(static_cast<std::size_t>(end));
+    BlockBytes block;
+    for (const std::int64_t group : {0, 1}) {
+      if (group == 1 && i % 3 == 2) {
+        block.pages.emplace_back();
+        continue;
+      }
+      pages.push_back(page(text, group));
+      block.pages.emplace_back(pages.back());
+    }
+    blocks.push_back(std::move(block));
+  }
+  return tier.store(text(tokens), first, blocks, {});
+}
+
+class TierTexts::Reader final : public BlockReader {
+ public:
+  Reader(const TierTexts& texts, std::span<const TokenId> tokens, std::int64_t first)
+      : texts_(texts), wanted_(tokens), at_(first * kBlock) {}
+
+  std::vector<std::span<std::byte>> place(std::span<const TokenId> tokens,
+                                          std::span<const std::int64_t> bytes,
+                                          std::chrono::milliseconds) override {
+    known_.assign(wanted_.begin(), wanted_.begin() + at_);
+    known_.insert(known_.end(), tokens.begin(), tokens.end());
+    const auto rest = wanted_.subspan(static_cast<std::size_t>(at_));
+    shared_ = std::mismatch(tokens.begin(), tokens.end(), rest.begin(), rest.end()).first -
+              tokens.begin();
+    EXPECT_FALSE(ended_);
+    ended_ = shared_ < kBlock;
+    EXPECT_EQ(bytes.empty(), shared_ == 0);
+    pages_.clear();
+    std::vector<std::span<std::byte>> places;
+    for (const std::int64_t size : bytes) {
+      places.emplace_back(pages_.emplace_back(static_cast<std::size_t>(size)));
+    }
+    return places;
+  }
+
+  void placed() override {
+    const std::int64_t block = at_ / kBlock;
+    ASSERT_EQ(pages_.size(), block % 3 == 2 ? 1U : 2U);
+    for (std::size_t g = 0; g < pages_.size(); ++g) {
+      EXPECT_TRUE(pages_[g] == texts_.page(known_, static_cast<std::int64_t>(g)));
+    }
+    at_ += shared_;
+  }
+
+  std::int64_t found() const { return at_; }
+
+ private:
+  const TierTexts& texts_;
+  std::span<const TokenId> wanted_;
+  std::int64_t at_;
+  TokenIds known_;
+  std::int64_t shared_ = 0;
+  bool ended_ = false;
+  std::vector<std::vector<std::byte>> pages_;
+};
+
+std::int64_t TierTexts::load(PageTier& tier, const TokenIds& tokens, std::int64_t first) const {
+  Reader reader(*this, tokens, first);
+  tier.load(text(tokens), first, reader);
+  return reader.found();
+}
+
+}  // namespace quire::testing
