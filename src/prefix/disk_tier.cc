@@ -3,11 +3,8 @@
 
 #include <quire/error.h>
 
-#include <array>
-#include <cstring>
 #include <exception>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "prefix/tier_bytes.h"
@@ -15,56 +12,7 @@
 namespace quire {
 namespace {
 
-constexpr std::int64_t kDatabasePage = 32768;      // few overflow pages a blob, little waste
-constexpr std::int64_t kJournalBytes = 8 << 20;    // when it is written back
-constexpr std::int64_t kCommitBytes = 8 << 20;     // a transaction's pages, about
-constexpr std::int64_t kApplication = 0x71756972;  // "quir"
-constexpr std::int64_t kVersion = 1;
-
-constexpr const char* kSchema =
-    "CREATE TABLE blocks (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, tokens BLOB NOT NULL,"
-    " children INTEGER NOT NULL DEFAULT 0, depth INTEGER NOT NULL, used INTEGER NOT NULL,"
-    " expires INTEGER NOT NULL, UNIQUE (parent, tokens));"
-    "CREATE INDEX ends ON blocks (used, depth DESC) WHERE children = 0;"
-    "CREATE TABLE pages (id INTEGER PRIMARY KEY, block INTEGER NOT NULL, part INTEGER NOT NULL,"
-    " checksum INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (block, part));";
-
-// Switching a file to its journal may find it locked by another process that does just that.
-void enable_journal(Sqlite& database) {
-  for (int tries = 0;; ++tries) {
-    try {
-      SqliteStatement statement(database, "PRAGMA journal_mode = WAL");
-      statement.step();
-      return;
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kIo || tries == 100) throw;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-}
-
-void prepare(Sqlite& database, const std::string& path) {
-  database.run(("PRAGMA page_size = " + std::to_string(kDatabasePage)).c_str());
-  enable_journal(database);
-  database.run(("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = " +
-                std::to_string(kJournalBytes / kDatabasePage) +
-                "; PRAGMA journal_size_limit = " + std::to_string(kJournalBytes))
-                   .c_str());
-  SqliteTransaction transaction(database, "BEGIN IMMEDIATE");
-  const std::int64_t application = database.integer("PRAGMA application_id");
-  const std::int64_t version = database.integer("PRAGMA user_version");
-  if (database.integer("SELECT count(*) FROM sqlite_master") == 0) {
-    database.run(kSchema);
-    database.run(("PRAGMA application_id = " + std::to_string(kApplication) +
-                  "; PRAGMA user_version = " + std::to_string(kVersion))
-                     .c_str());
-  } else if (application != kApplication || version != kVersion) {
-    throw Error(ErrorCode::kUnsupported, path,
-                "expected a file of pages, version " + std::to_string(kVersion) +
-                    ", found a database of another program or version");
-  }
-  transaction.commit();
-}
+constexpr std::int64_t kCommitBytes = 8 << 20;  // a transaction's pages, about
 
 std::int64_t wall_clock_us() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -83,10 +31,9 @@ DiskTier::DiskTier(const std::filesystem::path& file, const DiskTierOptions& opt
     throw Error(ErrorCode::kInvalidArgument, "disk_bytes",
                 "expected at least 1 MiB, found " + std::to_string(max_bytes_));
   }
-  Sqlite database(file, 2000);
-  prepare(database, file.string());
-  writer_ = std::make_unique<Writer>(file);
-  reader_ = std::make_unique<Reader>(file);
+  prepare_disk_file(file);
+  writer_ = std::make_unique<DiskWriter>(file);
+  reader_ = std::make_unique<DiskReader>(file);
   stats_.name = "disk";
   stats_.bytes = writer_->bytes();
 }
@@ -102,45 +49,8 @@ DiskTier::~DiskTier() {
   }
 }
 
-DiskTier::Reader::Reader(const std::filesystem::path& file)
-    : database(file, 200),
-      child(database, "SELECT id, expires FROM blocks WHERE parent = ?1 AND tokens = ?2"),
-      before(database,
-             "SELECT id, tokens, expires FROM blocks WHERE parent = ?1 AND tokens <= ?2 "
-             "ORDER BY tokens DESC LIMIT 1"),
-      after(database,
-            "SELECT id, tokens, expires FROM blocks WHERE parent = ?1 AND tokens > ?2 "
-            "ORDER BY tokens LIMIT 1"),
-      pages(database,
-            "SELECT id, part, checksum, length(bytes) FROM pages WHERE block = ?1 ORDER BY part"),
-      blob(database, "pages", "bytes") {}
-
-std::int64_t DiskTier::Reader::find(std::int64_t parent, std::span<const std::byte> tokens,
-                                    std::int64_t* expires) {
-  child.bind(1, parent).bind(2, tokens);
-  const std::int64_t id = child.step() ? child.integer(0) : 0;
-  if (expires != nullptr) *expires = id != 0 ? child.integer(1) : 0;
-  child.reset();
-  return id;
-}
-
-DiskTier::Near DiskTier::Reader::nearest(std::int64_t parent, std::span<const TokenId> tokens) {
-  const std::vector<std::byte> bytes = sortable_bytes(tokens);
-  Near best;
-  for (SqliteStatement* side : {&before, &after}) {
-    side->bind(1, parent).bind(2, std::span(bytes));
-    if (side->step()) {
-      Near near{side->integer(0), tokens_of(side->bytes(1)), 0, side->integer(2)};
-      near.shared = common_prefix(near.tokens, tokens);
-      if (best.id == 0 || near.shared > best.shared) best = std::move(near);
-    }
-    side->reset();
-  }
-  return best;
-}
-
 // Reads a block's pages to where the reader wants them; false: no more.
-bool DiskTier::deliver(const Near& block, const BlockKey& key, BlockReader& to) {
+bool DiskTier::deliver(const DiskReader::Near& block, const BlockKey& key, BlockReader& to) {
   std::chrono::milliseconds ttl{0};
   if (block.expires != 0) {
     ttl = std::chrono::milliseconds(block.expires - wall_clock_us() / 1000);
@@ -187,7 +97,7 @@ void DiskTier::read(const TierText& text, std::int64_t first, BlockReader& to) {
   std::int64_t at = 0;
   for (; id != 0 && (at + 1) * text.block_size <= std::ssize(text.tokens); ++at) {
     const std::span<const TokenId> tokens = block_of(text, at);
-    Near block{0, {}, text.block_size, 0};
+    DiskReader::Near block{0, {}, text.block_size, 0};
     block.id = reader_->find(id, sortable_bytes(tokens), &block.expires);
     if (block.id == 0) break;
     block.tokens.assign(tokens.begin(), tokens.end());
@@ -196,7 +106,7 @@ void DiskTier::read(const TierText& text, std::int64_t first, BlockReader& to) {
     id = block.id;
   }
   if (id == 0 || at < first || at * text.block_size >= std::ssize(text.tokens)) return;
-  const Near near = reader_->nearest(id, block_of(text, at));
+  const DiskReader::Near near = reader_->nearest(id, block_of(text, at));
   if (near.id != 0) deliver(near, block_key(key, text.space, near.tokens), to);
 }
 
@@ -208,63 +118,6 @@ void DiskTier::load(const TierText& text, std::int64_t first, BlockReader& reade
     ++stats_.failures;
   }
   reader_->blob.close();
-}
-
-DiskTier::Writer::Writer(const std::filesystem::path& file)
-    : Reader(file),
-      insert(
-          database,
-          "INSERT INTO blocks (parent, tokens, depth, used, expires) VALUES (?1, ?2, ?3, ?4, ?5)"),
-      add_child(database, "UPDATE blocks SET children = children + ?2 WHERE id = ?1"),
-      use(database, "UPDATE blocks SET used = max(used, ?2) WHERE id = ?1"),
-      prolong(database, "UPDATE blocks SET expires = ?2 WHERE id = ?1"),
-      has_page(database, "SELECT 1 FROM pages WHERE block = ?1 AND part = ?2"),
-      insert_page(database,
-                  "INSERT INTO pages (block, part, checksum, bytes) VALUES (?1, ?2, ?3, ?4)"),
-      victim(database,
-             "SELECT id, parent FROM blocks WHERE children = 0 AND id <> ?1 "
-             "ORDER BY used, depth DESC LIMIT 1"),
-      remove_pages(database, "DELETE FROM pages WHERE block = ?1"),
-      remove(database, "DELETE FROM blocks WHERE id = ?1"),
-      child_of(database, "SELECT id FROM blocks WHERE parent = ?1 LIMIT 1"),
-      parent_of(database, "SELECT parent FROM blocks WHERE id = ?1"),
-      page_count(database, "PRAGMA page_count"),
-      free_count(database, "PRAGMA freelist_count") {
-  database.run(("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = " +
-                std::to_string(kJournalBytes / kDatabasePage) +
-                "; PRAGMA journal_size_limit = " + std::to_string(kJournalBytes))
-                   .c_str());
-}
-
-std::int64_t DiskTier::Writer::bytes() {
-  page_count.step();
-  free_count.step();
-  const std::int64_t in_use = page_count.integer(0) - free_count.integer(0);
-  page_count.reset();
-  free_count.reset();
-  return in_use * kDatabasePage;
-}
-
-// REQUIRES: no child.
-void DiskTier::Writer::drop(std::int64_t id, std::int64_t parent) {
-  remove_pages.bind(1, id).run();
-  remove.bind(1, id).run();
-  add_child.bind(1, parent).bind(2, -1).run();
-}
-
-void DiskTier::Writer::drop_with_all_after(std::int64_t id) {
-  while (true) {
-    child_of.bind(1, id);
-    const std::int64_t next = child_of.step() ? child_of.integer(0) : 0;
-    child_of.reset();
-    if (next == 0) break;
-    drop_with_all_after(next);
-  }
-  parent_of.bind(1, id);
-  const bool found = parent_of.step();
-  const std::int64_t parent = found ? parent_of.integer(0) : 0;
-  parent_of.reset();
-  if (found) drop(id, parent);
 }
 
 // What readers used and found damaged since.
@@ -281,7 +134,7 @@ void DiskTier::note_uses() {
 }
 
 bool DiskTier::make_room(std::int64_t bytes, std::int64_t keep) {
-  Writer& w = *writer_;
+  DiskWriter& w = *writer_;
   while (w.bytes() + bytes > max_bytes_) {
     w.victim.bind(1, keep);
     const bool found = w.victim.step();
@@ -298,7 +151,7 @@ bool DiskTier::make_room(std::int64_t bytes, std::int64_t keep) {
 // Adds what is absent of a block; its id, or 0 if there is no room.
 std::int64_t DiskTier::put(const Place& place, std::span<const TokenId> tokens, bool open,
                            const BlockBytes& block) {
-  Writer& w = *writer_;
+  DiskWriter& w = *writer_;
   const std::vector<std::byte> bytes = sortable_bytes(tokens);
   std::int64_t id = w.find(place.parent, bytes);
   const bool known = id != 0;
@@ -308,7 +161,7 @@ std::int64_t DiskTier::put(const Place& place, std::span<const TokenId> tokens, 
     if (size > 0) need += (size / (kDatabasePage - 4) + 2) * kDatabasePage;
   }
   if (!known) {
-    const Near near = w.nearest(place.parent, tokens);
+    const DiskReader::Near near = w.nearest(place.parent, tokens);
     if (near.id != 0 && open && near.shared == std::ssize(tokens)) return near.id;
     if (!make_room(need + 4 * kDatabasePage, place.parent)) return 0;
     // An open block that this one continues is of no use beside it.
@@ -338,7 +191,7 @@ std::int64_t DiskTier::put(const Place& place, std::span<const TokenId> tokens, 
 
 // The block at the end of the text's first `count` blocks, all of them now used; 0 if one is gone.
 DiskTier::Place DiskTier::walk(const TierText& text, std::int64_t count) {
-  Writer& w = *writer_;
+  DiskWriter& w = *writer_;
   Place place{0, text.space, 0, wall_clock_us(), 0};
   place.parent = w.find(0, bytes_of(text.space));
   if (place.parent == 0) {
