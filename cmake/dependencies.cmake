@@ -9,6 +9,7 @@
 #   PCRE2          the patterns that tokenizers split text by need Unicode classes and look-ahead,
 #                  and must not hang on a hostile text: JIT and match limits
 #   utf8proc       Unicode normal forms and case folding of tokenizers' normalisers
+#   Eigen          exact scans of unit vectors: products of a matrix at memory speed, headers only
 #   xxHash         keys, checksums and fingerprints at memory speed
 #   SQLite         files that survive a crash and are shared by processes: the prefix cache's disk tier
 #   nlohmann/json  config.json, tokenizer.json, chat contexts
@@ -30,6 +31,7 @@ find_package(PkgConfig REQUIRED)
 find_package(Libtorch REQUIRED)
 find_package(SentencePieceStatic REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET GLOBAL libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET GLOBAL libutf8proc)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET GLOBAL libxxhash)

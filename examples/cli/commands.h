@@ -17,5 +17,7 @@ void add_inspect(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_pull(CLI::App& app);
 void add_replay(CLI::App& app);
+void add_semantic(CLI::App& app);
+void add_pairs(CLI::App& app);
 
 }  // namespace cli

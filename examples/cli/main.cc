@@ -39,6 +39,8 @@ int run(int argc, char** argv) {
   cli::add_convert(app);
   cli::add_pull(app);
   cli::add_replay(app);
+  cli::add_semantic(app);
+  cli::add_pairs(app);
   try {
     limit_instruction_set();
     app.parse(argc, argv);

@@ -19,6 +19,7 @@ namespace quire {
 struct Embedding {
   std::vector<float> values;        // Embedder::dimension() floats
   TokenIds ids;                     // that were read, those around the text ([CLS], …) included
+  std::vector<std::string> pieces;  // the ids as the vocabulary spells them
   std::vector<float> token_values;  // of each id, its state before pooling: [ids][width]
   std::int64_t unknown_tokens = 0;  // parts of the whole text that are not in the vocabulary
   bool truncated = false;           // the text was longer than what the encoder reads
@@ -49,6 +50,10 @@ class QUIRE_EXPORT Embedder {
   virtual ~Embedder();
   Embedder(const Embedder&) = delete;
   Embedder& operator=(const Embedder&) = delete;
+
+  // Tells vectors of this embedder from others' where they are kept in a file. A loaded one's is
+  // its directory's name; by default there is none.
+  virtual std::string name() const;
 
   // Floats of every vector; at least 1.
   virtual std::int64_t dimension() const = 0;

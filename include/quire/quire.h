@@ -24,3 +24,6 @@
 #include <quire/generator.h>
 #include <quire/session.h>
 #include <quire/embedder.h>
+#include <quire/guard.h>
+#include <quire/semantic_answer.h>
+#include <quire/semantic_cache.h>

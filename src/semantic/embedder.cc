@@ -13,6 +13,8 @@ std::shared_ptr<const Embedder> Embedder::load(const std::filesystem::path& path
 
 Embedder::~Embedder() = default;
 
+std::string Embedder::name() const { return {}; }
+
 std::vector<std::vector<float>> Embedder::embed_batch(std::span<const std::string> texts) const {
   std::vector<std::vector<float>> result;
   for (const std::string& text : texts) result.push_back(embed(text));

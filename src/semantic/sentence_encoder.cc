@@ -45,6 +45,11 @@ SentenceEncoder::SentenceEncoder(const std::filesystem::path& path, const Encode
   if (files.tokenizer) tokenizer_.emplace(files);
 }
 
+std::string SentenceEncoder::name() const {
+  const std::filesystem::path whole = std::filesystem::absolute(path_).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
 std::int64_t SentenceEncoder::dimension() const {
   return encoder_.config().hidden * static_cast<std::int64_t>(pooling_.size());
 }
@@ -70,6 +75,7 @@ Embedding SentenceEncoder::detail(std::string_view text) const {
   Embedding result;
   result.token_values = encoder_.forward(sentence.ids, {&end, 1}, &threads_);
   result.values = pool(result.token_values);
+  for (const TokenId id : sentence.ids) result.pieces.push_back(tokenizer_->piece(id));
   result.ids = std::move(sentence.ids);
   result.unknown_tokens = sentence.unknown_tokens;
   result.truncated = sentence.truncated;

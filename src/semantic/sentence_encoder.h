@@ -23,6 +23,7 @@ class SentenceEncoder final : public Embedder {
   SentenceEncoder(const std::filesystem::path& path, const EncoderFiles& files,
                   const EmbedderOptions& options);
 
+  std::string name() const override;
   std::int64_t dimension() const override;
   std::vector<float> embed(std::string_view text) const override;
   std::vector<std::vector<float>> embed_batch(std::span<const std::string> texts) const override;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "model/encoder_files.h"
@@ -28,6 +29,7 @@ class SentenceTokenizer {
   explicit SentenceTokenizer(const EncoderFiles& files);
 
   SentenceIds encode(std::string_view text) const;
+  std::string piece(TokenId id) const { return tokenizer_->token(id); }
 
  private:
   std::shared_ptr<const Tokenizer> tokenizer_;

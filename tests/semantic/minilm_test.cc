@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // all-MiniLM-L6-v2 against transformers. Needs `quire pull minilm`.
+#include "tests/semantic/minilm.h"
+
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
-#include <stdexcept>
 
 #include "tests/semantic/encoders.h"
 
@@ -12,19 +12,6 @@ namespace {
 
 constexpr double kTolerance = 1e-4;
 
-std::filesystem::path minilm() {
-  const char* home = std::getenv("QUIRE_HOME");
-  const char* user = std::getenv("HOME");
-  const std::filesystem::path root =
-      home != nullptr ? std::filesystem::path(home)
-                      : std::filesystem::path(user != nullptr ? user : "") / ".cache" / "quire";
-  const std::filesystem::path path = root / "models" / "minilm";
-  if (!std::filesystem::exists(path / "model.safetensors")) {
-    throw std::runtime_error(path.native() + " is missing: run `quire pull minilm`");
-  }
-  return path;
-}
-
 const Json& reference() {
   static const Json json =
       read_json_file(std::filesystem::path(QUIRE_TEST_DATA) / "smollm2" / "smollm2.json");
@@ -32,7 +19,7 @@ const Json& reference() {
 }
 
 TEST(MiniLm, EqualsTransformers) {
-  const auto embedder = Embedder::load(minilm());
+  const auto embedder = Embedder::load(testing::minilm_path());
   EXPECT_EQ(embedder->dimension(), 384);
   const Json& rows = reference()["embeddings"];
   ASSERT_EQ(rows.size(), 14U);
@@ -51,7 +38,7 @@ TEST(MiniLm, EqualsTransformers) {
 }
 
 TEST(MiniLm, CosinesEqualTransformers) {
-  const auto embedder = Embedder::load(minilm());
+  const auto embedder = Embedder::load(testing::minilm_path());
   for (const Json& row : reference()["pairs"]) {
     const std::vector<std::string> texts = {row["a"], row["b"]};
     SCOPED_TRACE(texts[0] + " / " + texts[1]);

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "semantic/answer_table.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace quire {
+
+namespace {
+
+// What maps, sets and allocations take beside an entry's own bytes, about.
+constexpr std::size_t kEntryOverhead = 512;
+constexpr std::size_t kPartitionOverhead = 512;
+
+std::size_t bytes_of(const SemanticScope& s) {
+  return s.name_space.size() + s.model.size() + s.system_prompt.size() + s.history.size() +
+         s.sampling.size() + s.vary.size();
+}
+
+}  // namespace
+
+std::size_t AnswerEntry::bytes() const {
+  // The prompt and its normal form are keys of maps too.
+  std::size_t total = sizeof(*this) + kEntryOverhead + 2 * (prompt.size() + normal.size()) +
+                      answer.response.size() + answer.stop.size() + states->codes.size() +
+                      states->of_word.size() * sizeof(std::int32_t) +
+                      (2 * ids.size() + answer.ids.size()) * sizeof(TokenId);
+  for (const std::string& tag : tags) total += sizeof(tag) + tag.size();
+  return total;
+}
+
+std::string exact_key(const std::string& prompt, const TokenIds& ids) {
+  if (ids.empty()) return "t" + prompt;
+  std::string key(1 + ids.size() * sizeof(TokenId), 'i');
+  std::memcpy(key.data() + 1, ids.data(), ids.size() * sizeof(TokenId));
+  return key;
+}
+
+std::string scope_key(const SemanticScope& scope) {
+  std::string key;
+  for (const std::string* field : {&scope.name_space, &scope.model, &scope.system_prompt,
+                                   &scope.history, &scope.sampling, &scope.vary}) {
+    key += std::to_string(field->size()) + ":" + *field;
+  }
+  return key;
+}
+
+const AnswerEntry* AnswerPartition::exact(const std::string& key) const {
+  const auto found = by_exact.find(key);
+  return found == by_exact.end() ? nullptr : entries[rows.at(found->second)].get();
+}
+
+const AnswerEntry* AnswerPartition::normal(const std::string& text) const {
+  const auto found = by_normal.find(text);
+  return found == by_normal.end() ? nullptr : entries[rows.at(found->second)].get();
+}
+
+AnswerPartition* AnswerTable::find(const SemanticScope& scope) {
+  const auto found = partitions_.find(scope_key(scope));
+  return found == partitions_.end() ? nullptr : found->second.get();
+}
+
+const AnswerPartition* AnswerTable::find(const SemanticScope& scope) const {
+  const auto found = partitions_.find(scope_key(scope));
+  return found == partitions_.end() ? nullptr : found->second.get();
+}
+
+AnswerPartition& AnswerTable::partition(const SemanticScope& scope) {
+  auto& place = partitions_[scope_key(scope)];
+  if (!place) {
+    place = std::make_unique<AnswerPartition>(scope, dimension_);
+    partition_bytes_ += sizeof(AnswerPartition) + kPartitionOverhead + 2 * bytes_of(scope);
+  }
+  return *place;
+}
+
+AnswerEntry* AnswerTable::entry(std::uint64_t id) {
+  const auto found = owner_.find(id);
+  if (found == owner_.end()) return nullptr;
+  return found->second->entries[found->second->rows.at(id)].get();
+}
+
+AnswerPartition& AnswerTable::partition_of(std::uint64_t id) { return *owner_.at(id); }
+
+AnswerEntry& AnswerTable::add(AnswerPartition& to, AnswerEntry entry, std::span<const float> unit) {
+  const std::size_t before = to.vectors.bytes();
+  const std::vector<float> zeros(unit.empty() ? dimension_ : 0);
+  to.vectors.add(unit.empty() ? std::span<const float>(zeros) : unit);
+  vector_bytes_ += to.vectors.bytes() - before;
+  to.entries.push_back(std::make_unique<AnswerEntry>(std::move(entry)));
+  AnswerEntry& added = *to.entries.back();
+  to.rows[added.id] = to.entries.size() - 1;
+  to.by_exact[exact_key(added.prompt, added.ids)] = added.id;
+  to.by_normal[added.normal] = added.id;
+  to.stats.entries = std::ssize(to.entries);
+  owner_[added.id] = &to;
+  entry_bytes_ += added.bytes();
+  if (added.expires) expiries_.emplace(*added.expires, added.id);
+  rank(added);
+  return added;
+}
+
+void AnswerTable::remove(std::uint64_t id) {
+  AnswerPartition& from = *owner_.at(id);
+  const std::size_t row = from.rows.at(id);
+  const std::unique_ptr<AnswerEntry> entry = std::move(from.entries[row]);
+  entry_bytes_ -= entry->bytes();
+  if (row + 1 != from.entries.size()) {
+    from.entries[row] = std::move(from.entries.back());
+    from.rows[from.entries[row]->id] = row;
+  }
+  from.entries.pop_back();
+  from.rows.erase(id);
+  const std::size_t before = from.vectors.bytes();
+  from.vectors.remove(row);
+  vector_bytes_ -= before - from.vectors.bytes();
+  from.by_exact.erase(exact_key(entry->prompt, entry->ids));
+  const auto normal = from.by_normal.find(entry->normal);
+  if (normal != from.by_normal.end() && normal->second == id) from.by_normal.erase(normal);
+  from.stats.entries = std::ssize(from.entries);
+  if (entry->expires) expiries_.erase({*entry->expires, id});
+  order_.erase(ranks_.at(id));
+  ranks_.erase(id);
+  owner_.erase(id);
+  if (from.entries.empty()) drop_partition(from);
+}
+
+// An empty scope with nothing to remember goes, so that many scopes come and go in bounded memory.
+void AnswerTable::drop_partition(const AnswerPartition& partition) {
+  if (partition.guards || partition.stats.semantic_errors.reported > 0) return;
+  partition_bytes_ -= sizeof(AnswerPartition) + kPartitionOverhead + 2 * bytes_of(partition.scope);
+  vector_bytes_ -= partition.vectors.bytes();
+  partitions_.erase(scope_key(partition.scope));
+}
+
+void AnswerTable::rank(const AnswerEntry& entry) {
+  const auto old = ranks_.find(entry.id);
+  const bool known = old != ranks_.end();
+  if (known && eviction_ == SemanticEviction::kFifo) return;
+  if (known) order_.erase(old->second);
+  ++tick_;
+  const Rank next{eviction_ == SemanticEviction::kLfu ? entry.uses : tick_, tick_, entry.id};
+  ranks_[entry.id] = next;
+  order_.insert(next);
+}
+
+void AnswerTable::touch(AnswerEntry& entry, WallTime now, bool sliding) {
+  ++entry.uses;
+  rank(entry);
+  if (!sliding || !entry.ttl) return;
+  if (entry.expires) expiries_.erase({*entry.expires, entry.id});
+  entry.expires = now + *entry.ttl;
+  expiries_.emplace(*entry.expires, entry.id);
+}
+
+std::optional<std::uint64_t> AnswerTable::next_to_evict(std::optional<std::uint64_t> but) const {
+  for (const Rank& rank : order_) {
+    if (std::get<2>(rank) != but) return std::get<2>(rank);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint64_t> AnswerTable::expired(WallTime now) const {
+  std::vector<std::uint64_t> ids;
+  for (const auto& [when, id] : expiries_) {
+    if (when > now) break;
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<std::uint64_t> AnswerTable::tagged(std::string_view tag) const {
+  std::vector<std::uint64_t> ids;
+  for (const auto& [id, partition] : owner_) {
+    const AnswerEntry& entry = *partition->entries[partition->rows.at(id)];
+    if (std::ranges::find(entry.tags, tag) != entry.tags.end()) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<std::uint64_t> AnswerTable::all() const {
+  std::vector<std::uint64_t> ids;
+  for (const auto& [id, partition] : owner_) ids.push_back(id);
+  std::ranges::sort(ids);
+  return ids;
+}
+
+std::int64_t AnswerTable::bytes() const {
+  return static_cast<std::int64_t>(entry_bytes_ + partition_bytes_ + vector_bytes_);
+}
+
+}  // namespace quire
