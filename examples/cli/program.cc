@@ -26,6 +26,7 @@ DType dtype_of(const std::string& name) {
   if (name == "f32") return DType::kF32;
   if (name == "bf16") return DType::kBF16;
   if (name == "f16") return DType::kF16;
+  if (name == "native") return DType::kNative;
   return DType::kAuto;
 }
 
@@ -60,9 +61,9 @@ void add_output_options(CLI::App& command, SharedOptions& options) {
 void add_run_options(CLI::App& command, SharedOptions& options) {
   command
       .add_option("--dtype", options.dtype,
-                  "Weights in memory (default: as the file; bf16 for "
-                  "a quantised one)")
-      ->check(CLI::IsMember({"f32", "bf16", "f16"}));
+                  "Weights in memory; native keeps quantised blocks "
+                  "(default: native for files that have some, else f32 or bf16, as they are)")
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "native"}));
   command.add_option("--device", options.device, "Where to compute")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();

@@ -5,6 +5,7 @@
 #include "kernels/attention_kernels.h"
 #include "kernels/elementwise_kernels.h"
 #include "kernels/linear_kernels.h"
+#include "kernels/quantised_kernels.h"
 
 namespace quire {
 
@@ -13,6 +14,8 @@ Isa detected_isa() noexcept { return Isa::kPortable; }
 const AttentionKernels& attention_kernels(Isa) { return kAttentionPortable; }
 
 const LinearKernels& linear_kernels(Isa) { return kLinearPortable; }
+
+const QuantisedKernels& quantised_kernels(Isa) { return kQuantisedPortable; }
 
 const ElementwiseKernels& elementwise_kernels(Isa) { return kElementwisePortable; }
 

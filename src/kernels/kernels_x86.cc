@@ -5,6 +5,7 @@
 #include "kernels/attention_kernels.h"
 #include "kernels/elementwise_kernels.h"
 #include "kernels/linear_kernels.h"
+#include "kernels/quantised_kernels.h"
 
 namespace quire {
 namespace {
@@ -49,6 +50,13 @@ const AttentionKernels& attention_kernels(Isa isa) {
 
 const LinearKernels& linear_kernels(Isa isa) {
   return choose(isa, kLinearPortable, kLinearAvx2, kLinearAvx512);
+}
+
+// The versions give the same bits, so a processor without the extension may do with the narrower.
+const QuantisedKernels& quantised_kernels(Isa isa) {
+  static const bool has_vnni = __builtin_cpu_supports("avx512vnni") != 0;
+  return choose(isa, kQuantisedPortable, kQuantisedAvx2,
+                has_vnni ? kQuantisedAvx512 : kQuantisedAvx2);
 }
 
 const ElementwiseKernels& elementwise_kernels(Isa isa) {

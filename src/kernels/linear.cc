@@ -23,6 +23,7 @@ LinearBlock block_for(const LinearKernels& kernels, DType dtype) {
     case DType::kF16:
       return kernels.f16;
     case DType::kF32:
+    case DType::kNative:
     case DType::kAuto:
       break;
   }

@@ -65,19 +65,6 @@ struct Tile {
   std::int64_t outputs;  // valid ones; fewer than 16 a panel only in the matrix's last panel
 };
 
-inline Vec load_outputs(const float* from, std::int64_t valid) {
-  if (valid >= kLanes) return load(from);
-  return valid > 0 ? load_first(from, valid) : Vec{};
-}
-
-inline void store_outputs(float* to, Vec sums, std::int64_t valid) {
-  if (valid >= kLanes) {
-    store(to, sums);
-  } else if (valid > 0) {
-    store_first(to, sums, valid);
-  }
-}
-
 // Keeps the compiler from loading the second input's operands before the first's are used up: the
 // registers hold the sums and one input's.
 template <typename T>

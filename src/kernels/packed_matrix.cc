@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/packed_matrix.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <vector>
 
 #include "kernels/half.h"
 
 namespace quire {
 namespace {
-
-constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
-
-// Aligned memory; of a size that fills huge pages, the system is asked for some. Free with free().
-std::byte* allocate(std::size_t bytes) {
-  const bool huge = bytes >= 2 * kHugePage;
-  const std::size_t alignment = huge ? kHugePage : kAlignment;
-  const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
-  void* memory = std::aligned_alloc(alignment, whole);
-  if (memory == nullptr) throw std::bad_alloc();
-  if (huge) madvise(memory, whole, MADV_HUGEPAGE);  // a wish: failure changes nothing
-  return static_cast<std::byte*>(memory);
-}
 
 std::size_t input_bytes(DType dtype) {
   return PackedMatrix::kPanel * (dtype == DType::kF32 ? sizeof(float) : sizeof(std::uint16_t));
@@ -50,6 +32,7 @@ void pack_row(DType dtype, std::int64_t cols, std::int64_t r, const float* row, 
         halves[k * PackedMatrix::kPanel + r] = f16_from_float(row[k]);
         break;
       case DType::kF32:
+      case DType::kNative:
       case DType::kAuto:
         floats[k * PackedMatrix::kPanel + r] = row[k];
         break;
@@ -59,10 +42,6 @@ void pack_row(DType dtype, std::int64_t cols, std::int64_t r, const float* row, 
 
 }  // namespace
 
-void PackedMatrix::Free::operator()(std::byte* data) const noexcept {
-  std::free(data);
-}
-
 std::size_t PackedMatrix::panel_bytes() const noexcept {
   const std::int64_t inputs = dtype_ == DType::kBF16 ? (cols_ + 1) / 2 * 2 : cols_;
   return static_cast<std::size_t>(inputs) * input_bytes(dtype_);
@@ -70,9 +49,9 @@ std::size_t PackedMatrix::panel_bytes() const noexcept {
 
 PackedMatrix::PackedMatrix(std::int64_t rows, std::int64_t cols, DType dtype,
                            const RowSource& source, ThreadPool* pool)
-    : rows_(rows), cols_(cols), dtype_(dtype == DType::kAuto ? DType::kF32 : dtype) {
+    : rows_(rows), cols_(cols), dtype_(dtype) {
   if (bytes() == 0) return;
-  data_.reset(allocate(bytes()));
+  data_ = allocate_aligned(bytes());
   std::atomic<std::int64_t> next{0};
   run_on(pool, [&](int, int) {
     std::vector<float> floats(static_cast<std::size_t>(kPanel * cols_));
@@ -102,6 +81,7 @@ void PackedMatrix::row(std::int64_t n, float* out) const {
         out[k] = float_from_f16(halves[k * kPanel + r]);
         break;
       case DType::kF32:
+      case DType::kNative:
       case DType::kAuto:
         out[k] = floats[k * kPanel + r];
         break;

@@ -14,8 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 
+#include "kernels/aligned_memory.h"
 #include "kernels/thread_pool.h"
 
 namespace quire {
@@ -47,14 +47,10 @@ class PackedMatrix {
   void row(std::int64_t n, float* out) const;
 
  private:
-  struct Free {
-    void operator()(std::byte* data) const noexcept;
-  };
-
   std::int64_t rows_ = 0;
   std::int64_t cols_ = 0;
   DType dtype_ = DType::kF32;
-  std::unique_ptr<std::byte[], Free> data_;
+  AlignedMemory data_;
 };
 
 }  // namespace quire

@@ -27,6 +27,21 @@ inline void store_first(float* p, Vec v, std::int64_t count) {
   std::memcpy(p, &v, static_cast<std::size_t>(count) * sizeof(float));
 }
 
+// A vector of a row of which `valid` elements are left, perhaps none: the rest reads as zero and is
+// not written.
+inline Vec load_outputs(const float* from, std::int64_t valid) {
+  if (valid >= kLanes) return load(from);
+  return valid > 0 ? load_first(from, valid) : Vec{};
+}
+
+inline void store_outputs(float* to, Vec sums, std::int64_t valid) {
+  if (valid >= kLanes) {
+    store(to, sums);
+  } else if (valid > 0) {
+    store_first(to, sums, valid);
+  }
+}
+
 inline Vec as_float(IntVec v) { return reinterpret_cast<Vec>(v); }
 inline IntVec as_int(Vec v) { return reinterpret_cast<IntVec>(v); }
 

@@ -14,7 +14,10 @@ void check(const KvSpec& spec, std::string_view subject) {
     throw Error(ErrorCode::kInvalidArgument, subject, problem);
   };
   if (spec.layers.empty()) fail("expected a KvSpec with layers, found none");
-  if (spec.dtype == DType::kAuto) fail("expected f32, bf16 or f16 for KvSpec::dtype, found auto");
+  if (spec.dtype == DType::kAuto || spec.dtype == DType::kNative) {
+    fail("expected f32, bf16 or f16 for KvSpec::dtype, found " +
+         std::string(to_string(spec.dtype)));
+  }
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     const KvLayer& layer = spec.layers[i];
     if (layer.kv_heads > 0 && layer.head_dim > 0 && layer.window >= 0) continue;

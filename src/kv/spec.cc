@@ -12,6 +12,8 @@ std::string_view to_string(DType dtype) {
       return "bf16";
     case DType::kF16:
       return "f16";
+    case DType::kNative:
+      return "native";
     case DType::kAuto:
       break;
   }

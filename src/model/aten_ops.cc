@@ -28,6 +28,7 @@ at::ScalarType scalar_type(DType dtype) {
     case DType::kF16:
       return at::kHalf;
     case DType::kF32:
+    case DType::kNative:  // not on this device
     case DType::kAuto:
       break;
   }
@@ -52,11 +53,11 @@ class AtenOps final : public Ops {
   AtenOps(Device device, DType dtype)
       : device_(device == Device::kCuda ? at::kCUDA : at::kCPU), type_(scalar_type(dtype)) {}
 
-  std::unique_ptr<const Matrix> matrix(std::int64_t rows, std::int64_t cols, DType dtype,
-                                       const RowSource& source, std::vector<float> bias,
+  std::unique_ptr<const Matrix> matrix(const MatrixPlan& plan, DType dtype,
                                        ThreadPool*) const override {
-    at::Tensor host = at::empty({rows, cols}, at::kFloat);
-    source(0, rows, host.mutable_data_ptr<float>());
+    at::Tensor host = at::empty({plan.rows, plan.cols}, at::kFloat);
+    read_rows(plan, 0, plan.rows, host.mutable_data_ptr<float>());
+    const std::vector<float> bias = read_biases(plan);
     at::Tensor moved_bias;
     if (!bias.empty()) moved_bias = vector(bias).to(scalar_type(dtype));
     return std::make_unique<AtenMatrix>(host.to(device_, scalar_type(dtype)),

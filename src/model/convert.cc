@@ -175,17 +175,7 @@ class WeightsWriter {
       write_values(file, tensor.entry.type);
     }
     // All experts of a layer lie in one tensor: only what has been read is let go.
-    const TensorRows& rows = matrix.parts.front();
-    const std::size_t row_bytes =
-        rows.tensor->data.size() * static_cast<std::size_t>(matrix.cols) / elements(*rows.tensor);
-    drop_pages(rows.tensor->data.subspan(static_cast<std::size_t>(rows.first) * row_bytes,
-                                         static_cast<std::size_t>(rows.count) * row_bytes));
-  }
-
-  static std::size_t elements(const TensorInfo& tensor) {
-    std::int64_t count = 1;
-    for (const std::int64_t size : tensor.shape) count *= size;
-    return static_cast<std::size_t>(count);
+    drop_pages(matrix.parts.front().encoded());
   }
 
   void write_values(SafetensorsWriter& file, BlockType type) {
@@ -212,8 +202,9 @@ class WeightsWriter {
 };
 
 void check(const fs::path& from, const ConvertOptions& options) {
-  if (options.dtype == DType::kF16) {
-    throw Error(ErrorCode::kInvalidArgument, "dtype", "expected f32, bf16 or auto, found f16");
+  if (options.dtype == DType::kF16 || options.dtype == DType::kNative) {
+    throw Error(ErrorCode::kInvalidArgument, "dtype",
+                "expected f32, bf16 or auto, found " + std::string(to_string(options.dtype)));
   }
   if (options.shard_bytes < 1) {
     throw Error(ErrorCode::kInvalidArgument, "shard_bytes",
@@ -230,7 +221,7 @@ Converted convert(const fs::path& from, const fs::path& to, const ConvertOptions
   check(from, options);
   const ModelFiles files = open_model(from);
   const GgufFile gguf(from);
-  const DType dtype = resolve_dtype(options.dtype, files.plan);
+  const DType dtype = number_dtype(options.dtype, files.plan);
   const ModelConfig config = directory_config(files.config);
   const auto pad =
       static_cast<TokenId>(gguf.integer_or("tokenizer.ggml.padding_token_id", TokenId{-1}));

@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/elementwise.h"
-#include "kernels/linear.h"
+#include "model/cpu_matrix.h"
 #include "model/ops.h"
 
 namespace quire {
 
 namespace {
-
-struct CpuMatrix final : Matrix {
-  CpuMatrix(PackedMatrix w, std::vector<float> b) : weight(std::move(w)), bias(std::move(b)) {}
-
-  std::int64_t rows() const override { return weight.rows(); }
-  std::int64_t cols() const override { return weight.cols(); }
-  std::int64_t bytes() const override { return static_cast<std::int64_t>(weight.bytes()); }
-
-  PackedMatrix weight;
-  std::vector<float> bias;
-};
 
 const CpuMatrix& packed(const Matrix& matrix) { return static_cast<const CpuMatrix&>(matrix); }
 
@@ -33,11 +21,9 @@ float* row(at::Tensor& x, std::int64_t i) { return out(x) + i * x.stride(0); }
 
 class CpuOps final : public Ops {
  public:
-  std::unique_ptr<const Matrix> matrix(std::int64_t rows, std::int64_t cols, DType dtype,
-                                       const RowSource& source, std::vector<float> bias,
+  std::unique_ptr<const Matrix> matrix(const MatrixPlan& plan, DType dtype,
                                        ThreadPool* pool) const override {
-    return std::make_unique<CpuMatrix>(PackedMatrix(rows, cols, dtype, source, pool),
-                                       std::move(bias));
+    return std::make_unique<CpuMatrix>(plan, dtype, pool);
   }
 
   at::Tensor vector(std::span<const float> values) const override {
@@ -59,16 +45,14 @@ class CpuOps final : public Ops {
   void embed(const Matrix& table, std::span<const TokenId> ids, float scale,
              at::Tensor& y) const override {
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      packed(table).weight.row(ids[i], row(y, static_cast<std::int64_t>(i)));
+      packed(table).row(ids[i], row(y, static_cast<std::int64_t>(i)));
     }
     if (scale != 1) kernels::scale(out(y), y.stride(0), scale, y.size(0), y.size(1), nullptr);
   }
 
   void linear(const Matrix& w, const at::Tensor& x, at::Tensor& y,
               ThreadPool* pool) const override {
-    const CpuMatrix& matrix = packed(w);
-    kernels::linear(matrix.weight, in(x), x.size(0), x.stride(0),
-                    matrix.bias.empty() ? nullptr : matrix.bias.data(), out(y), y.stride(0), pool);
+    packed(w).multiply(in(x), x.size(0), x.stride(0), out(y), y.stride(0), pool);
   }
 
   void rms_norm(const at::Tensor& x, const at::Tensor& weight, float eps, at::Tensor& y,

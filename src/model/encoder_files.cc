@@ -99,7 +99,7 @@ EncoderFiles open_encoder(const std::filesystem::path& path) {
 }
 
 DType encoder_dtype(const MatrixPlan& plan, DType asked) {
-  if (asked != DType::kAuto) return asked;
+  if (asked != DType::kAuto && asked != DType::kNative) return asked;
   const auto all = [&](BlockType type) {
     return std::ranges::all_of(plan.parts,
                                [&](const TensorRows& part) { return part.tensor->type == type; });

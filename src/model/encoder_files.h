@@ -31,7 +31,8 @@ struct EncoderFiles {
 
 EncoderFiles open_encoder(const std::filesystem::path& path);
 
-// How a matrix is held when `asked` for: kAuto is what the file holds, without rounding.
+// How a matrix is held when `asked` for: kAuto and kNative are what the file holds, without
+// rounding.
 DType encoder_dtype(const MatrixPlan& plan, DType asked);
 
 ModelInfo inspect_encoder(const std::filesystem::path& path, DType dtype);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/cpu_matrix.h"
 #include "model/encoder_files.h"
 #include "model/model_files.h"
 #include "model/weights.h"
@@ -15,10 +16,10 @@ constexpr std::int64_t kFloat = sizeof(float);
 
 std::int64_t element_bytes(DType dtype) { return dtype == DType::kF32 ? 4 : 2; }
 
-// Matrices in `dtype`; biases, like norms, in float32.
+// Biases, like norms, are float32.
 std::int64_t matrix_bytes(const MatrixPlan& plan, DType dtype) {
   const std::int64_t bias = plan.biases.empty() ? 0 : plan.rows * kFloat;
-  return plan.rows * plan.cols * element_bytes(dtype) + bias;
+  return (plan.rows == 0 ? 0 : CpuMatrix::packed_bytes(plan, dtype)) + bias;
 }
 
 std::int64_t layer_bytes(const LayerPlan& layer, DType dtype) {
@@ -64,7 +65,7 @@ ModelInfo inspect(const std::filesystem::path& path, DType dtype) {
     info.tokens = static_cast<std::int64_t>(files.tokenizer->vocab_size());
   }
   info.has_chat_template = files.chat_template != nullptr;
-  info.dtype = resolve_dtype(dtype, files.plan);
+  info.dtype = resolve_dtype(dtype, files.plan, Device::kCpu);
   info.weight_bytes = weight_bytes(files.plan, info.dtype);
   info.kv_spec = kv_spec_of(files.config, info.dtype, Device::kCpu);
   return info;

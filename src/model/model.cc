@@ -23,6 +23,9 @@ namespace {
 
 std::unique_ptr<const Ops> make_ops(Device device, DType dtype) {
   if (device == Device::kCpu) return nullptr;  // cpu_ops() serves all models
+  if (dtype == DType::kNative) {
+    throw Error(ErrorCode::kUnsupported, "dtype native", "expected device cpu, found cuda");
+  }
   try {
     at::empty({1}, at::TensorOptions().device(at::kCUDA));
   } catch (const c10::Error& error) {
@@ -81,7 +84,7 @@ class Model::Impl {
   Impl(ModelFiles files, const std::filesystem::path& from, const ModelOptions& options,
        ThreadPool& pool)
       : config(std::move(files.config)),
-        dtype(resolve_dtype(options.dtype, files.plan)),
+        dtype(resolve_dtype(options.dtype, files.plan, options.device)),
         device(options.device),
         path(from),
         kv_spec(kv_spec_of(config, dtype, device)),

@@ -53,7 +53,7 @@ ModelFiles open_model(const std::filesystem::path& path) {
 
 KvSpec kv_spec_of(const ModelConfig& config, DType dtype, Device device) {
   KvSpec spec;
-  spec.dtype = dtype;
+  spec.dtype = dtype == DType::kNative ? DType::kBF16 : dtype;
   spec.device = device;
   for (const std::int64_t window : config.windows) {
     spec.layers.push_back({config.kv_heads, config.head_dim, window});

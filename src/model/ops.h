@@ -20,8 +20,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/packed_matrix.h"
 #include "kernels/thread_pool.h"
+#include "model/weights_plan.h"
 
 namespace quire {
 
@@ -38,9 +38,8 @@ class Ops {
  public:
   virtual ~Ops() = default;
 
-  // Weights. `source` may be called from several threads; an empty bias is none.
-  virtual std::unique_ptr<const Matrix> matrix(std::int64_t rows, std::int64_t cols, DType dtype,
-                                               const RowSource& source, std::vector<float> bias,
+  // Weights, read, decoded and rearranged on `pool`.
+  virtual std::unique_ptr<const Matrix> matrix(const MatrixPlan& plan, DType dtype,
                                                ThreadPool* pool) const = 0;
   virtual at::Tensor vector(std::span<const float> values) const = 0;
 

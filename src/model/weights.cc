@@ -7,6 +7,9 @@
 #include <cstdio>
 #include <string>
 
+#include "formats/block_codes.h"
+#include "io/mapped_file.h"
+
 namespace quire {
 
 namespace {
@@ -83,10 +86,8 @@ class Loader {
     if (plan.parts.empty()) return nullptr;
     for (const TensorRows& part : plan.parts) fingerprint_.add(*part.tensor);
     for (const TensorRows& bias : plan.biases) fingerprint_.add(*bias.tensor);
-    const RowSource source = [&plan](std::int64_t first, std::int64_t count, float* out) {
-      read_rows(plan, first, count, out);
-    };
-    MatrixPtr result = ops_.matrix(plan.rows, plan.cols, dtype_, source, read_biases(plan), pool_);
+    MatrixPtr result = ops_.matrix(plan, dtype_, pool_);
+    for (const TensorRows& part : plan.parts) drop_pages(part.encoded());  // not needed any more
     done_ += plan.rows * plan.cols;
     if (progress_) {
       progress_(static_cast<double>(done_) /
@@ -115,28 +116,41 @@ class Loader {
   std::int64_t done_ = 0;
 };
 
-bool is_wide(const MatrixPlan& plan) {
-  return std::all_of(plan.parts.begin(), plan.parts.end(), [](const TensorRows& part) {
-    return part.tensor->type == BlockType::kF32 || part.tensor->type == BlockType::kF64;
-  });
+using TypeTest = bool (*)(BlockType);
+
+bool is_wide(BlockType type) { return type == BlockType::kF32 || type == BlockType::kF64; }
+
+bool any_matrix(const MatrixPlan& plan, TypeTest test) {
+  return std::any_of(plan.parts.begin(), plan.parts.end(),
+                     [test](const TensorRows& part) { return test(part.tensor->type); });
 }
 
-bool is_wide(const LayerPlan& layer) {
-  return is_wide(layer.qkv) && is_wide(layer.out) && is_wide(layer.gate_up) &&
-         is_wide(layer.down) && is_wide(layer.router) &&
-         std::all_of(layer.experts.begin(), layer.experts.end(), [](const ExpertPlan& expert) {
-           return is_wide(expert.gate_up) && is_wide(expert.down);
+bool any_matrix(const LayerPlan& layer, TypeTest test) {
+  return any_matrix(layer.qkv, test) || any_matrix(layer.out, test) ||
+         any_matrix(layer.gate_up, test) || any_matrix(layer.down, test) ||
+         any_matrix(layer.router, test) ||
+         std::any_of(layer.experts.begin(), layer.experts.end(), [test](const ExpertPlan& expert) {
+           return any_matrix(expert.gate_up, test) || any_matrix(expert.down, test);
          });
+}
+
+bool any_matrix(const WeightsPlan& plan, TypeTest test) {
+  return any_matrix(plan.embedding, test) || any_matrix(plan.head, test) ||
+         std::any_of(plan.layers.begin(), plan.layers.end(),
+                     [test](const LayerPlan& layer) { return any_matrix(layer, test); });
 }
 
 }  // namespace
 
-DType resolve_dtype(DType asked, const WeightsPlan& plan) {
+DType number_dtype(DType asked, const WeightsPlan& plan) {
   if (asked != DType::kAuto) return asked;
-  const bool wide = is_wide(plan.embedding) && is_wide(plan.head) &&
-                    std::all_of(plan.layers.begin(), plan.layers.end(),
-                                [](const LayerPlan& layer) { return is_wide(layer); });
-  return wide ? DType::kF32 : DType::kBF16;
+  const bool narrow = any_matrix(plan, [](BlockType type) { return !is_wide(type); });
+  return narrow ? DType::kBF16 : DType::kF32;
+}
+
+DType resolve_dtype(DType asked, const WeightsPlan& plan, Device device) {
+  const bool native = device == Device::kCpu && any_matrix(plan, is_quantised);
+  return asked == DType::kAuto && native ? DType::kNative : number_dtype(asked, plan);
 }
 
 Weights load_weights(const WeightsPlan& plan, const ModelConfig& config, const Ops& ops,

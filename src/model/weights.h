@@ -50,8 +50,11 @@ struct Weights {
   const Matrix& head() const { return own_head ? *own_head : *embedding; }
 };
 
-// What DType::kAuto stands for with these files.
-DType resolve_dtype(DType asked, const WeightsPlan& plan);
+// What DType::kAuto stands for with these files: kNative where blocks are quantised, if `device`
+// has kernels for them; else kF32 if all matrices are that wide, else kBF16. number_dtype leaves
+// kNative out.
+DType resolve_dtype(DType asked, const WeightsPlan& plan, Device device);
+DType number_dtype(DType asked, const WeightsPlan& plan);
 
 // Reads, decodes and packs everything. `progress` may be empty; it is called on this thread with
 // the fraction done.

@@ -180,6 +180,16 @@ std::int64_t TensorRows::file_row(std::int64_t row) const {
   return first + row - in_head + 2 * (in_head % half) + in_head / half;
 }
 
+std::span<const std::byte> TensorRows::encoded() const {
+  const std::vector<std::int64_t>& shape = tensor->shape;
+  std::int64_t rows = 1;
+  for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+  const std::size_t row_bytes =
+      rows == 0 ? 0 : tensor->data.size() / static_cast<std::size_t>(rows);
+  return tensor->data.subspan(static_cast<std::size_t>(first) * row_bytes,
+                              static_cast<std::size_t>(count) * row_bytes);
+}
+
 void read_rows(const MatrixPlan& plan, std::int64_t first, std::int64_t count, float* out) {
   const auto cols = static_cast<std::size_t>(plan.cols);
   std::int64_t begin = 0;  // of the part, in the whole matrix

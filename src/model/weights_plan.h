@@ -11,7 +11,9 @@
 #include <quire/checkpoint.h>
 #include <quire/model_config.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,9 @@ struct TensorRows {
 
   // The row of the tensor that is row `row` here.
   std::int64_t file_row(std::int64_t row) const;
+
+  // The bytes of all of them.
+  std::span<const std::byte> encoded() const;
 };
 
 // A matrix stacked of rows of tensors; empty: not in this model.

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/quantised_linear.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include "kernels/quantised_kernels.h"
+
+namespace quire::kernels {
+namespace {
+
+using std::int64_t;
+
+// Rows that a thread takes at once: their activations stay in the second-level cache while all
+// panels pass by.
+constexpr int64_t kRowBlock = 192;
+
+// Units of work that a thread takes at once, so that one which is held up delays nobody much.
+constexpr int64_t kClaimsPerThread = 8;
+
+// Below this many activations a hand-over to other threads costs more than it saves.
+constexpr int64_t kSmall = 16384;
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+void linear(const QuantisedMatrix& w, const float* x, int64_t m, int64_t ldx, const float* bias,
+            float* y, int64_t ldy, ThreadPool* pool) {
+  if (m <= 0 || w.rows() == 0) return;
+  const QuantisedKernels& kernels = quantised_kernels(active_isa());
+  const QuantisedFormat format = quantised_format(w.type());
+
+  QuantisedTiles tiles{nullptr, m, w.cols() / kUnit, divide_up(m, kernels.tile_rows), 1};
+  const int64_t left = m - (tiles.tiles - 1) * kernels.tile_rows;
+  if (m > 1) tiles.last_height = left <= kernels.few_rows ? kernels.few_rows : kernels.tile_rows;
+  const int64_t rows = (tiles.tiles - 1) * kernels.tile_rows + tiles.last_height;
+  const auto records = std::make_unique_for_overwrite<std::byte[]>(
+      static_cast<std::size_t>(rows * tiles.units * record_bytes(1, format.groups)));
+  tiles.records = records.get();
+  const auto quantise = format.groups == 2 ? kernels.quantise_by_16 : kernels.quantise_by_32;
+  const int offset = format.bits == 8 ? kernels.signed_offset : format.offset;
+  run_on(m * w.cols() < kSmall ? nullptr : pool, [&](int part, int parts) {
+    const Slice slice = slice_of(tiles.tiles, 1, part, parts);
+    quantise(x, ldx, offset, tiles, slice.first, slice.last);
+  });
+
+  // A unit is a block of tiles by a group of panels; units of a block of tiles follow each other.
+  const QuantisedCall call{w.data(), w.panel_bytes(), w.rows(), bias, y, ldy};
+  const auto product = kernels.product[QuantisedKernels::index(w.type())];
+  const int64_t block = kRowBlock / kernels.tile_rows;
+  const int64_t blocks = divide_up(tiles.tiles, block);
+  const int64_t threads = pool == nullptr ? 1 : pool->size();
+  const int64_t claims = divide_up(threads * kClaimsPerThread, blocks);
+  const int64_t group = std::max<int64_t>(1, w.panels() / claims);
+  const int64_t groups = divide_up(w.panels(), group);
+  std::atomic<int64_t> next{0};
+  run_on(pool, [&](int, int) {
+    for (int64_t unit = next++; unit < blocks * groups; unit = next++) {
+      const int64_t tile = unit / groups * block;
+      const int64_t panel = unit % groups * group;
+      product(call, tiles, tile, std::min(tiles.tiles, tile + block), panel,
+              std::min(w.panels(), panel + group));
+    }
+  });
+}
+
+}  // namespace quire::kernels
