@@ -13,124 +13,17 @@
 
 #include <cstdint>
 
-#include "kernels/quantised_format.h"
+// clang-format off
 #include "kernels/quantised_kernels.h"
+#include "kernels/quantised_unit.h"
+#include "kernels/quantised_activations.h"
+// clang-format on
 
 namespace quire {
 namespace {
 
-constexpr int kVecs = kPanelOutputs / kLanes;
-constexpr int kVecBytes = 4 * kLanes;
-constexpr int kCodeVectors = 8;      // of a unit,
-constexpr int kVectorBytes = 64;     // each of all a panel's outputs
-constexpr std::int64_t kDepth = 32;  // units; a multiple of every block's
-
 // How far ahead weights are asked for, in bytes. It may run past a panel's end: into the next.
 constexpr std::int64_t kAhead = 4096;
-
-using Halfwords = std::uint16_t __attribute__((vector_size(4 * kLanes)));
-
-inline Bytes load_codes(const std::byte* p) {
-  Bytes codes;
-  std::memcpy(&codes, p, sizeof(codes));
-  return codes;
-}
-
-// Four activations in every lane.
-inline IntVec broadcast_four(const std::byte* x) {
-  std::int32_t four;
-  std::memcpy(&four, x, sizeof(four));
-  return IntVec{} + four;
-}
-
-inline float load_scalar(const std::byte* p) {
-  float value;
-  std::memcpy(&value, p, sizeof(value));
-  return value;
-}
-
-inline Vec to_float(IntVec v) { return __builtin_convertvector(v, Vec); }
-
-// Bits [from, from + width) of every byte, moved to bit `to`.
-[[gnu::always_inline]] inline Bytes field(Bytes bytes, int from, int to, int width) {
-  auto words = reinterpret_cast<Halfwords>(bytes);
-  if (from > to) words >>= from - to;
-  if (from < to) words <<= to - from;
-  return reinterpret_cast<Bytes>(words) & static_cast<std::uint8_t>(((1 << width) - 1) << to);
-}
-
-// Code vector j of a unit, of the outputs in one register; see quantised_format.h.
-template <int kBits>
-[[gnu::always_inline]] inline Bytes code_vector(const std::byte* codes, int j) {
-  if constexpr (kBits == 8) return load_codes(codes + j * kVectorBytes);
-  Bytes value{};
-  int low = 0;
-  if constexpr (kBits >= 4) {
-    value = field(load_codes(codes + j % 4 * kVectorBytes), j / 4 * 4, 0, 4);
-    codes += 4 * kVectorBytes;
-    low = 4;
-  }
-  if constexpr (kBits % 4 >= 2) {
-    value |= field(load_codes(codes + j % 2 * kVectorBytes), j / 2 * 2, low, 2);
-    codes += 2 * kVectorBytes;
-    low += 2;
-  }
-  if constexpr (kBits % 2 == 1) value |= field(load_codes(codes), j, low, 1);
-  return value;
-}
-
-constexpr bool is_corrected(QuantisedFormat format) {
-  return format.offset != 0 || (format.bits == 8 && kSignedOffset != 0);
-}
-
-// The scales and mins of a unit's groups for the outputs of register v.
-template <BlockType kType>
-struct UnitScales {
-  static constexpr QuantisedFormat kFormat = quantised_format(kType);
-
-  // What the groups of a block share.
-  struct Head {
-    Vec d, m;
-  };
-
-  static Head head(const std::byte* block, int v) {
-    const auto* halves = reinterpret_cast<const std::uint16_t*>(block) + v * kLanes;
-    return {load_f16(halves), kFormat.has_min ? load_f16(halves + kPanelOutputs) : Vec{}};
-  }
-
-  static Vec scale(const Head& head, const std::byte* unit, int g, int v) {
-    if constexpr (!kFormat.grouped()) return head.d;
-    const IntVec bytes = at(unit, g, v);
-    return head.d * to_float((bytes ^ 128) - 128);  // signed
-  }
-
-  static Vec min(const Head& head, const std::byte* unit, int g, int v) {
-    if constexpr (!kFormat.grouped()) return head.m;
-    return head.m * -to_float(at(unit, kFormat.groups + g, v));
-  }
-
- private:
-  static IntVec at(const std::byte* unit, int array, int v) {
-    return load_u8(reinterpret_cast<const std::uint8_t*>(unit) + kFormat.code_bytes() +
-                   array * kPanelOutputs + v * kLanes);
-  }
-};
-
-// Where a record of kRows rows has what belongs to a row and group.
-template <int kRows, int kGroups>
-struct Record {
-  static constexpr std::int64_t kBytes = record_bytes(kRows, kGroups);
-  static const std::byte* codes(const std::byte* record, int r) { return record + r * kUnit; }
-  static float scale(const std::byte* record, int r, int g) {
-    return load_scalar(record + kRows * kUnit + (r * kGroups + g) * 4);
-  }
-  static float scaled_sum(const std::byte* record, int r, int g) {
-    return load_scalar(record + kRows * (kUnit + 4 * kGroups) + (r * kGroups + g) * 4);
-  }
-  static IntVec correction(const std::byte* record, int r, int g) {
-    return broadcast_four(record + kRows * (kUnit + 8 * kGroups) + (r * kGroups + g) * 4);
-  }
-};
 
 inline void prefetch(const std::byte* p, std::int64_t bytes) {
   for (std::int64_t line = 0; line < bytes; line += 64) __builtin_prefetch(p + kAhead + line);
@@ -405,74 +298,6 @@ void multiply_quantised(const QuantisedCall& call, const QuantisedTiles& tiles,
       block += count / kFormat.units * kFormat.block_bytes();
       first += count;
     } while (first < tiles.units);
-  }
-}
-
-// A group's codes, scale, scaled sum and correction. Rounding to integers, ties to even, is left to
-// an addition; NaN and infinity make the scale NaN.
-template <int kCount>
-void quantise_group(const float* x, int offset, std::byte* codes, float* scale, float* scaled_sum,
-                    std::int32_t* correction) {
-  constexpr float kRound = 0x1.8p23F;
-  constexpr std::int32_t kRoundBits = 0x4b400000;
-  using Narrow = std::int8_t __attribute__((vector_size(kLanes)));
-  Vec most{};
-  Vec poison{};
-  for (int i = 0; i < kCount; i += kLanes) {
-    const Vec values = load(x + i);
-    most = most < abs(values) ? abs(values) : most;
-    poison += values - values;
-  }
-  float lanes[kLanes];
-  store(lanes, most);
-  float peak = 0;
-  for (int i = 0; i < kLanes; ++i) peak = lanes[i] > peak ? lanes[i] : peak;
-  const float inverse = peak < 0x1p-100F ? 0 : 127 / peak;
-  IntVec sums{};
-  for (int i = 0; i < kCount; i += kLanes) {
-    const IntVec rounded = as_int(load(x + i) * inverse + kRound) - kRoundBits;
-    const auto narrow = __builtin_convertvector(rounded, Narrow);
-    std::memcpy(codes + i, &narrow, sizeof(narrow));
-    sums += rounded;
-  }
-  std::int32_t sum = 0;
-  for (int i = 0; i < kLanes; ++i) sum += sums[i];
-  *scale = peak / 127 + sum_lanes(poison);
-  *scaled_sum = *scale * static_cast<float>(sum);
-  *correction = -offset * sum;
-}
-
-template <int kGroups>
-void quantise_unit(const float* x, int offset, std::byte* record, int r, int height) {
-  float scales[kGroups];
-  float scaled_sums[kGroups];
-  std::int32_t corrections[kGroups];
-  for (int g = 0; g < kGroups; ++g) {
-    constexpr int kCount = kUnit / kGroups;
-    quantise_group<kCount>(x + g * kCount, offset, record + r * kUnit + g * kCount, &scales[g],
-                           &scaled_sums[g], &corrections[g]);
-  }
-  std::byte* place = record + height * kUnit + r * kGroups * 4;
-  std::memcpy(place, scales, sizeof(scales));
-  std::memcpy(place + height * kGroups * 4, scaled_sums, sizeof(scaled_sums));
-  std::memcpy(place + height * kGroups * 8, corrections, sizeof(corrections));
-}
-
-template <int kGroups>
-void quantise(const float* x, std::int64_t ldx, int offset, const QuantisedTiles& tiles,
-              std::int64_t tile_first, std::int64_t tile_last) {
-  constexpr std::int64_t kRowBytes = Record<1, kGroups>::kBytes;
-  for (std::int64_t t = tile_first; t < tile_last; ++t) {
-    const int height = t == tiles.tiles - 1 ? tiles.last_height : kQuantisedTile;
-    const std::int64_t row = t * kQuantisedTile;
-    const std::int64_t rows = tiles.m - row < height ? tiles.m - row : height;
-    std::byte* record = tiles.records + row * tiles.units * kRowBytes;
-    for (std::int64_t u = 0; u < tiles.units; ++u, record += height * kRowBytes) {
-      if (rows < height) std::memset(record, 0, static_cast<std::size_t>(height * kRowBytes));
-      for (int r = 0; r < rows; ++r) {
-        quantise_unit<kGroups>(x + (row + r) * ldx + u * kUnit, offset, record, r, height);
-      }
-    }
   }
 }
 
