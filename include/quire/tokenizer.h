@@ -50,7 +50,8 @@ class QUIRE_EXPORT Tokenizer {
   virtual TokenIds encode(std::string_view text, EncodeOptions options = {}) const = 0;
 
   // What each id of encode(text) was made from, as Hugging Face tokenizers and sentencepiece show
-  // it: the token's spelling, but the text itself for added tokens and SentencePiece's unknowns.
+  // it: the token's spelling, but the text itself for added tokens and for unknowns of Unigram and
+  // SentencePiece.
   virtual std::vector<std::string> pieces(std::string_view text, EncodeOptions options = {}) const;
 
   // The text of `ids`. Bytes that form no valid UTF-8 come out as U+FFFD.

@@ -58,19 +58,21 @@ std::vector<Unigram::Node> Unigram::best_path(std::string_view piece,
 }
 
 void Unigram::add(std::string_view token, const Scratch& scratch, TokenIds& out) const {
-  const TokenId id = vocabulary_->find(token);
-  if (id != Vocabulary::kNone && !scratch.bars(id)) {
+  const auto put = [&](TokenId id, std::string_view spelled) {
     out.push_back(id);
-    return;
+    if (scratch.surfaces != nullptr) scratch.surfaces->emplace_back(spelled);
+  };
+  if (const TokenId id = vocabulary_->find(token); id != Vocabulary::kNone && !scratch.bars(id)) {
+    return put(id, token);
   }
   const auto byte_id = [this](char byte) { return byte_ids_[static_cast<unsigned char>(byte)]; };
   const bool as_bytes = options_.byte_fallback &&
                         std::all_of(token.begin(), token.end(),
                                     [&](char byte) { return byte_id(byte) != Vocabulary::kNone; });
   if (as_bytes) {
-    for (const char byte : token) out.push_back(byte_id(byte));
+    for (const char byte : token) put(byte_id(byte), vocabulary_->piece(byte_id(byte)));
   } else {
-    out.push_back(unk());
+    put(unk(), token);
   }
 }
 
