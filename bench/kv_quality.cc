@@ -6,7 +6,10 @@
 // over every position fed token by token and once over the continuation alone. Bytes are those at
 // 1,024 tokens of a bfloat16 model, as a share of the unquantised cache's.
 #include <ATen/core/Tensor.h>
-#include <quire/quire.h>
+#include <quire/dynamic_cache.h>
+#include <quire/model.h>
+#include <quire/quantized_cache.h>
+#include <quire/tokenizer.h>
 
 #include <algorithm>
 #include <cmath>

@@ -14,6 +14,9 @@
 #include <quire/kv_cache.h>
 #include <quire/page_pool.h>
 #include <quire/dynamic_cache.h>
+#include <quire/static_cache.h>
+#include <quire/quantized_cache.h>
+#include <quire/sliding_cache.h>
 #include <quire/sampling.h>
 #include <quire/snapshot.h>
 #include <quire/request.h>

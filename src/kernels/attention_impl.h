@@ -31,19 +31,44 @@ inline Range visible(const KvAttention& attention, std::int64_t position, std::i
   return {first, last};
 }
 
+// How many pages ahead memory is fetched.
+constexpr std::int64_t kPagesAhead = 2;
+
+inline std::int64_t address(const std::byte* p) { return reinterpret_cast<std::intptr_t>(p); }
+
+// Bytes from a kv head's keys to its values.
+inline std::int64_t keys_to_values(const KvShape& shape, KvEncoding encoding) {
+  const std::int64_t numbers = shape.kv_heads * shape.head_dim * shape.page_tokens;
+  switch (encoding) {
+    case KvEncoding::kF32:
+      return 4 * numbers;
+    case KvEncoding::kBF16:
+    case KvEncoding::kF16:
+      return 2 * numbers;
+    case KvEncoding::kCodes8:
+      return code_layout(shape, 8).values;
+    case KvEncoding::kCodes4:
+      return code_layout(shape, 4).values;
+    case KvEncoding::kCodes2:
+      break;
+  }
+  return code_layout(shape, 2).values;
+}
+
 // What the page functions work on: one page of a chunk, for one kv head.
 struct PageWork {
   const AttentionTile* tile;
   const std::byte* head;  // coded: the kv head's codes; else the kv head's keys or values
   std::int64_t column;    // of the page's first token in the rows of scores
   std::int64_t tokens;    // of the page that may be read
+  std::int64_t ahead;     // bytes from what is read here to what will be read soon
 };
 
 template <typename Rows, typename T>
 inline void score_numbers(const PageWork& work) {
   const AttentionTile& tile = *work.tile;
   const KvShape& shape = tile.attention->shape;
-  const Rows keys{reinterpret_cast<const T*>(work.head), shape.page_tokens};
+  const Rows keys{reinterpret_cast<const T*>(work.head), shape.page_tokens, work.ahead};
   const Product product{tile.q,      shape.head_dim, tile.scores + work.column, kScoreStride,
                         tile.rows(), shape.head_dim, shape.page_tokens};
   multiply(product, keys, tile.expanded);
@@ -53,7 +78,7 @@ template <typename Rows, typename T>
 inline void weigh_numbers(const PageWork& work, float* values) {
   const AttentionTile& tile = *work.tile;
   const KvShape& shape = tile.attention->shape;
-  const Rows rows{reinterpret_cast<const T*>(work.head), shape.head_dim};
+  const Rows rows{reinterpret_cast<const T*>(work.head), shape.head_dim, work.ahead};
   const Product product{tile.scores + work.column,
                         kScoreStride,
                         values,
@@ -112,7 +137,7 @@ inline void score_codes(const PageWork& work) {
     for (std::int64_t i = 0; i < shape.page_tokens; i += kLanes) store(scores + i, broadcast(zero));
   }
   const CodeRows<kBits> keys{reinterpret_cast<const std::uint8_t*>(work.head),
-                             shape.page_tokens * kBits / 8};
+                             shape.page_tokens * kBits / 8, work.ahead};
   const Product product{tile.folded, shape.head_dim, tile.scores + work.column, kScoreStride,
                         tile.rows(), shape.head_dim, shape.page_tokens};
   multiply(product, keys, tile.expanded);
@@ -141,7 +166,7 @@ inline void weigh_codes(const PageWork& work, float* values) {
     }
     const CodeRows<kBits> rows{
         reinterpret_cast<const std::uint8_t*>(work.head + layout.values) + g * p * kBits / 8,
-        width * kBits / 8};
+        width * kBits / 8, work.ahead};
     const Product product{tile.folded, p, values + g * p, width, tile.rows(), p, columns};
     multiply(product, rows, tile.expanded);
   }
@@ -264,8 +289,19 @@ void attend_chunk(const AttentionTile& tile, std::int64_t chunk, const Attention
                    visible(attention, position + tile.tokens - 1, chunk).last};
   const Range pages{seen.first / p, (seen.last + p - 1) / p};
   const KvPage* table = attention.pages + chunk * (kAttentionChunk / p);
+  // What is read after page i, keys and then from the first page on values, relative to it.
+  const auto ahead = [&](std::int64_t i, bool keys) -> std::int64_t {
+    std::int64_t next = i + kPagesAhead;
+    std::int64_t offset = 0;
+    if (next >= pages.last) {
+      next -= pages.last - pages.first;
+      if (!keys || next >= pages.last) return 0;
+      offset = keys_to_values(attention.shape, table[next].encoding);
+    }
+    return address(table[next].data) - address(table[i].data) + offset;
+  };
   for (std::int64_t i = pages.first; i < pages.last; ++i) {
-    score_page({&tile, nullptr, i * p, p}, table[i]);
+    score_page({&tile, nullptr, i * p, p, ahead(i, true)}, table[i]);
   }
   const std::int64_t group = tile.group();
   for (std::int64_t r = 0; r < tile.rows(); ++r) {
@@ -276,7 +312,8 @@ void attend_chunk(const AttentionTile& tile, std::int64_t chunk, const Attention
   std::memset(state.values, 0, static_cast<std::size_t>(tile.rows() * width) * sizeof(float));
   for (std::int64_t i = pages.first; i < pages.last; ++i) {
     const std::int64_t left = seen.last - i * p;
-    weigh_page({&tile, nullptr, i * p, left < p ? left : p}, table[i], state.values);
+    weigh_page({&tile, nullptr, i * p, left < p ? left : p, ahead(i, false)}, table[i],
+               state.values);
   }
 }
 

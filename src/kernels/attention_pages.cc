@@ -79,24 +79,76 @@ struct Affine {
   float zero;
 };
 
-// Scale and zero are rounded first, so that the codes make up for their rounding.
-Affine fit(const float* x, std::int64_t n, int bits) {
-  const auto [low, high] = std::minmax_element(x, x + n);
+Affine rounded(float scale, float zero) {
   Affine affine{};
-  affine.zero_bits = saturated_f16(*low);
+  affine.zero_bits = saturated_f16(zero);
   affine.zero = float_from_f16(affine.zero_bits);
-  const float range = std::max(0.0F, *high - affine.zero);
-  affine.scale_bits = saturated_f16(range / static_cast<float>((1 << bits) - 1));
+  affine.scale_bits = saturated_f16(scale);
   affine.scale = float_from_f16(affine.scale_bits);
   return affine;
 }
 
-// The nearest code; 0 for NaN.
-std::uint8_t code_of(float x, const Affine& affine, int bits) {
+// The nearest code, as the low bits of a float that is 2^23 larger; 0 for NaN.
+float shifted_code(float x, const Affine& affine, float levels) {
   const float exact = (x - affine.zero) / affine.scale;
-  const float kept = exact >= 0 ? std::min(exact, static_cast<float>((1 << bits) - 1)) : 0.0F;
-  // Adding 2^23 rounds to an integer, which is then in the low bits.
-  return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(kept + 0x1p23F));
+  const float kept = exact >= 0 ? std::min(exact, levels) : 0.0F;
+  return kept + 0x1p23F;
+}
+
+std::uint8_t code_of(float x, const Affine& affine, float levels) {
+  return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(shifted_code(x, affine, levels)));
+}
+
+float squared_error(const float* x, std::int64_t n, const Affine& affine, float levels) {
+  float sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float code = shifted_code(x[i], affine, levels) - 0x1p23F;
+    const float error = affine.zero + affine.scale * code - x[i];
+    sum += error * error;
+  }
+  return sum;
+}
+
+// The scale and zero that fit best to the codes that `affine` gives: linear regression.
+Affine refitted(const float* x, std::int64_t n, const Affine& affine, float levels) {
+  float codes = 0;
+  float squares = 0;
+  float sum = 0;
+  float products = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float code = shifted_code(x[i], affine, levels) - 0x1p23F;
+    const float centred = x[i] - affine.zero;
+    codes += code;
+    squares += code * code;
+    sum += centred;
+    products += code * centred;
+  }
+  const auto count = static_cast<float>(n);
+  const float spread = count * squares - codes * codes;
+  if (!(spread > 0)) return affine;
+  const float scale = (count * products - codes * sum) / spread;
+  return rounded(scale, affine.zero + (sum - scale * codes) / count);
+}
+
+// From the range of the numbers, and for few levels, where the ends of the range matter less than
+// what lies between, on from there as long as the error gets smaller. Codes are chosen after scale
+// and zero have been rounded, so that they make up for it.
+Affine fit(const float* x, std::int64_t n, int bits) {
+  constexpr int kRefits = 3;
+  const auto levels = static_cast<float>((1 << bits) - 1);
+  const auto [low, high] = std::minmax_element(x, x + n);
+  Affine best = rounded(0, *low);
+  best = rounded(std::max(0.0F, *high - best.zero) / levels, *low);
+  if (bits == 8) return best;
+  float least = squared_error(x, n, best, levels);
+  for (int i = 0; i < kRefits; ++i) {
+    const Affine next = refitted(x, n, best, levels);
+    const float error = squared_error(x, n, next, levels);
+    if (!(error < least)) break;
+    best = next;
+    least = error;
+  }
+  return best;
 }
 
 // Puts the code of a column into its row; see CodeRows (attention_rows.h). Rows start as zeros.
@@ -113,19 +165,21 @@ void put_half(std::byte* halves, std::int64_t i, std::uint16_t half) {
 
 void encode_keys(const KvShape& shape, const float* keys, std::byte* to, int bits) {
   const CodeLayout layout = code_layout(shape, bits);
+  const auto levels = static_cast<float>((1 << bits) - 1);
   const std::int64_t p = shape.page_tokens;
   for (std::int64_t c = 0; c < shape.head_dim; ++c) {
     const Affine affine = fit(keys + c * p, p, bits);
     put_half(to + layout.key_scales, c, affine.scale_bits);
     put_half(to + layout.key_zeros, c, affine.zero_bits);
     for (std::int64_t t = 0; t < p; ++t) {
-      put_code(to + c * p * bits / 8, t, code_of(keys[c * p + t], affine, bits), bits);
+      put_code(to + c * p * bits / 8, t, code_of(keys[c * p + t], affine, levels), bits);
     }
   }
 }
 
 void encode_values(const KvShape& shape, const float* values, std::byte* to, int bits) {
   const CodeLayout layout = code_layout(shape, bits);
+  const auto levels = static_cast<float>((1 << bits) - 1);
   const std::int64_t d = shape.head_dim;
   const std::int64_t p = shape.page_tokens;
   for (std::int64_t t = 0; t < p; ++t) {
@@ -136,7 +190,7 @@ void encode_values(const KvShape& shape, const float* values, std::byte* to, int
       put_half(to + layout.value_scales, g * p + t, affine.scale_bits);
       put_half(to + layout.value_zeros, g * p + t, affine.zero_bits);
       for (std::int64_t c = g * p; c < last; ++c) {
-        put_code(row, c, code_of(values[t * d + c], affine, bits), bits);
+        put_code(row, c, code_of(values[t * d + c], affine, levels), bits);
       }
     }
   }

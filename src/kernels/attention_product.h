@@ -36,6 +36,7 @@ inline void multiply_block(const Product& p, const Rows& b, std::int64_t row, st
     for (int j = 0; j < kVecs; ++j) sums[r][j] = load(c + r * p.c_stride + j * kLanes);
   }
   for (std::int64_t d = 0; d < p.depth; ++d) {
+    if constexpr (kRows <= kFewRows && kVecs == kUnitVecs) b.prefetch(d, column);
     // The fewer of factors and values stay in registers beside the sums.
     if constexpr (kRows < kVecs) {
       Vec factors[kRows];

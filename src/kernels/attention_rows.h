@@ -4,7 +4,8 @@
 //
 // A reader has: load(row, column, j), the vector that begins at column + j kLanes, where column is
 // a multiple of kUnit if the reader is of codes; load_some(row, column, count), its first `count`
-// lanes. Vector j is known when a loop is unrolled, so shifts of codes are constants.
+// lanes; prefetch(row, column), which fetches what lies `ahead` bytes after that unit. Vector j is
+// known when a loop is unrolled, so shifts of codes are constants.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,15 @@
 namespace quire {
 namespace {
 
+// Pages lie anywhere, so the processor cannot guess which is next. An address is only a hint here
+// and need not be valid.
+template <int kBytes>
+inline void prefetch_bytes(const void* p, std::int64_t ahead) {
+  constexpr int kLine = 64;
+  const auto address = reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(ahead);
+  for (int i = 0; i < kBytes; i += kLine) prefetch_line(address + static_cast<std::uintptr_t>(i));
+}
+
 inline Vec load_bf16(const std::uint16_t* p) { return as_float(load_u16(p) << 16); }
 
 // Rows of plain numbers, `stride` numbers apart.
@@ -23,6 +33,7 @@ template <typename T, Vec (*kLoad)(const T*)>
 struct NumberRows {
   const T* data;
   std::int64_t stride;
+  std::int64_t ahead = 0;
 
   Vec load(std::int64_t row, std::int64_t column, int j) const {
     return kLoad(data + row * stride + column + j * kLanes);
@@ -31,6 +42,9 @@ struct NumberRows {
     T some[kLanes] = {};
     std::memcpy(some, data + row * stride + column, static_cast<std::size_t>(count) * sizeof(T));
     return kLoad(some);
+  }
+  void prefetch(std::int64_t row, std::int64_t column) const {
+    prefetch_bytes<kUnit * sizeof(T)>(data + row * stride + column, ahead);
   }
 };
 using F32Rows = NumberRows<float, load>;
@@ -45,6 +59,7 @@ struct CodeRows {
   static constexpr int kMask = (1 << kBits) - 1;
   const std::uint8_t* data;
   std::int64_t stride;
+  std::int64_t ahead = 0;
 
   Vec load(std::int64_t row, std::int64_t column, int j) const {
     const std::uint8_t* unit = data + row * stride + column / kUnit * kUnitBytes;
@@ -54,12 +69,17 @@ struct CodeRows {
   Vec load_some(std::int64_t row, std::int64_t column, std::int64_t) const {
     return load(row, column, 0);
   }
+  void prefetch(std::int64_t row, std::int64_t column) const {
+    prefetch_bytes<kUnitBytes>(data + row * stride + column / kUnit * kUnitBytes, ahead);
+  }
 
  private:
   static IntVec codes(const std::uint8_t* unit, int first) {
     if constexpr (kLanes <= kUnitBytes) {
       const IntVec bytes = load_u8(unit + first % kUnitBytes);
-      return (bytes >> (first / kUnitBytes * kBits)) & kMask;
+      const int shift = first / kUnitBytes * kBits;
+      const IntVec shifted = bytes >> shift;
+      return shift == 8 - kBits ? shifted : shifted & kMask;  // nothing is above the last code
     } else {
       // Two runs of the unit's bytes; the second takes the next code of each.
       static_assert(kLanes == 2 * kUnitBytes);

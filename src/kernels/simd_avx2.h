@@ -47,6 +47,12 @@ inline IntVec load_u8(const std::uint8_t* p) {
       _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i_u*>(p))));
 }
 
+// In assembly, since compilers take their builtin for a read of anything, and store the sums that
+// they hold in registers before it.
+inline void prefetch_line(std::uintptr_t address) {
+  asm volatile("prefetcht0 (%0)" : : "r"(address));
+}
+
 // The lanes without their lower 16 bits. A zero is made anew where a mask would occupy one of the
 // registers, all of which a matrix product needs.
 inline IntVec high_halves(IntVec v) {

@@ -50,5 +50,11 @@ inline IntVec load_u8(const std::uint8_t* p) {
 // The lanes without their lower 16 bits.
 inline IntVec high_halves(IntVec v) { return v & static_cast<std::int32_t>(0xffff0000); }
 
+// In assembly, since compilers take their builtin for a read of anything, and store the sums that
+// they hold in registers before it.
+inline void prefetch_line(std::uintptr_t address) {
+  asm volatile("prefetcht0 (%0)" : : "r"(address));
+}
+
 }  // namespace
 }  // namespace quire

@@ -47,5 +47,10 @@ inline IntVec load_u8(const std::uint8_t* p) { return IntVec{p[0], p[1], p[2], p
 // The lanes without their lower 16 bits.
 inline IntVec high_halves(IntVec v) { return v & static_cast<std::int32_t>(0xffff0000); }
 
+// Hints that the line of memory at `address`, valid or not, will be read.
+inline void prefetch_line(std::uintptr_t address) {
+  __builtin_prefetch(reinterpret_cast<const void*>(address));
+}
+
 }  // namespace
 }  // namespace quire
