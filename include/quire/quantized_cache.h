@@ -16,14 +16,15 @@ struct QuantizedCacheOptions {
   // Numbers that share a scale, and tokens a page: 32 or 64.
   std::int64_t q_group_size = 32;
   // Up to this many of the last tokens stay in full precision: a multiple of q_group_size.
-  std::int64_t residual_length = 32;
+  std::int64_t residual_length = 64;
   std::int64_t max_bytes = 0;  // budget, forks included; 0: only the machine's memory
 };
 
 // A KV cache of codes. Keys share a scale per channel over the tokens of a page, values per token
-// over q_group_size channels (as KIVI, arXiv:2402.02750, found best); scales and zeros are f16, and
-// attention reads codes as they are. The first page stays in the spec's dtype, for its tokens draw
-// most attention, and so do the last pages, up to residual_length tokens.
+// over q_group_size channels (as KIVI, arXiv:2402.02750, found best); scales and zeros are f16, for
+// 4 and 2 bits fitted by least squares, and attention reads codes as they are. The first page stays
+// in the spec's dtype, for its tokens draw most attention, and so do the last pages, up to
+// residual_length tokens.
 //
 // What a token sees is a matter of its position alone: page j > 0 as codes once residual_length
 // tokens from j's start on are complete, else in full precision. A page is coded once and never

@@ -99,11 +99,11 @@ std::uint8_t code_of(float x, const Affine& affine, float levels) {
   return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(shifted_code(x, affine, levels)));
 }
 
-float squared_error(const float* x, std::int64_t n, const Affine& affine, float levels) {
-  float sum = 0;
+double squared_error(const float* x, std::int64_t n, const Affine& affine, float levels) {
+  double sum = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const float code = shifted_code(x[i], affine, levels) - 0x1p23F;
-    const float error = affine.zero + affine.scale * code - x[i];
+    const double error = double{affine.zero} + double{affine.scale} * double{code} - double{x[i]};
     sum += error * error;
   }
   return sum;
@@ -111,23 +111,22 @@ float squared_error(const float* x, std::int64_t n, const Affine& affine, float 
 
 // The scale and zero that fit best to the codes that `affine` gives: linear regression.
 Affine refitted(const float* x, std::int64_t n, const Affine& affine, float levels) {
-  float codes = 0;
-  float squares = 0;
-  float sum = 0;
-  float products = 0;
+  double codes = 0;
+  double squares = 0;
+  double sum = 0;
+  double products = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    const float code = shifted_code(x[i], affine, levels) - 0x1p23F;
-    const float centred = x[i] - affine.zero;
+    const double code{shifted_code(x[i], affine, levels) - 0x1p23F};
     codes += code;
     squares += code * code;
-    sum += centred;
-    products += code * centred;
+    sum += double{x[i]};
+    products += code * double{x[i]};
   }
-  const auto count = static_cast<float>(n);
-  const float spread = count * squares - codes * codes;
+  const auto count = static_cast<double>(n);
+  const double spread = count * squares - codes * codes;
   if (!(spread > 0)) return affine;
-  const float scale = (count * products - codes * sum) / spread;
-  return rounded(scale, affine.zero + (sum - scale * codes) / count);
+  const double scale = (count * products - codes * sum) / spread;
+  return rounded(static_cast<float>(scale), static_cast<float>((sum - scale * codes) / count));
 }
 
 // From the range of the numbers, and for few levels, where the ends of the range matter less than
@@ -140,10 +139,10 @@ Affine fit(const float* x, std::int64_t n, int bits) {
   Affine best = rounded(0, *low);
   best = rounded(std::max(0.0F, *high - best.zero) / levels, *low);
   if (bits == 8) return best;
-  float least = squared_error(x, n, best, levels);
+  double least = squared_error(x, n, best, levels);
   for (int i = 0; i < kRefits; ++i) {
     const Affine next = refitted(x, n, best, levels);
-    const float error = squared_error(x, n, next, levels);
+    const double error = squared_error(x, n, next, levels);
     if (!(error < least)) break;
     best = next;
     least = error;

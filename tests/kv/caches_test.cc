@@ -108,7 +108,7 @@ TEST(QuantizedCache, BytesAt1024Tokens) {
 
 TEST(QuantizedCache, TruncatesWhereFullPrecisionIsLeft) {
   const KvSpec spec{.layers = {{.kv_heads = 1, .head_dim = 16}}};
-  QuantizedCache cache(spec, {.nbits = 4});
+  QuantizedCache cache(spec, {.nbits = 4, .residual_length = 32});
   append(cache, spec, make_tokens(6, 140));
   for (const std::int64_t n : {0, 1, 31, 32, 64, 96, 128, 129, 140}) {
     EXPECT_TRUE(cache.can_truncate(n)) << n;

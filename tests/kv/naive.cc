@@ -27,17 +27,59 @@ double as_half(double x) {
   return static_cast<double>(static_cast<float>(c10::Half(static_cast<float>(x))));
 }
 
+// x = zero + scale * code, both as halves.
+struct Line {
+  double scale;
+  double zero;
+
+  double nearest(double x, double levels) const {
+    const double steps = scale == 0 ? 0 : std::nearbyint((x - zero) / scale);
+    return std::clamp(steps, 0.0, levels);
+  }
+  double error(const std::vector<double*>& numbers, double levels) const {
+    double sum = 0;
+    for (const double* x : numbers) {
+      const double miss = zero + scale * nearest(*x, levels) - *x;
+      sum += miss * miss;
+    }
+    return sum;
+  }
+};
+
+// The regression line through the numbers over the codes that `line` gives them.
+Line regression(const std::vector<double*>& numbers, const Line& line, double levels) {
+  double n = 0;
+  double c = 0;
+  double x = 0;
+  double cc = 0;
+  double cx = 0;
+  for (const double* number : numbers) {
+    const double code = line.nearest(*number, levels);
+    n += 1;
+    c += code;
+    x += *number;
+    cc += code * code;
+    cx += code * *number;
+  }
+  const double spread = n * cc - c * c;
+  if (spread <= 0) return line;
+  const double slope = (n * cx - c * x) / spread;
+  return {as_half(slope), as_half((x - slope * c) / n)};
+}
+
 // Codes numbers that share a scale, and decodes them again.
 void code(const std::vector<double*>& numbers, int bits) {
   const auto less = [](const double* a, const double* b) { return *a < *b; };
   const double levels = (1 << bits) - 1;
   const double zero = as_half(**std::ranges::min_element(numbers, less));
   const double high = **std::ranges::max_element(numbers, less);
-  const double scale = as_half(std::max(0.0, high - zero) / levels);
-  for (double* x : numbers) {
-    const double steps = scale == 0 ? 0 : std::nearbyint((*x - zero) / scale);
-    *x = zero + scale * std::clamp(steps, 0.0, levels);
+  Line line{as_half(std::max(0.0, high - zero) / levels), zero};
+  for (int refit = 0; refit < 3 && bits < 8; ++refit) {
+    const Line next = regression(numbers, line, levels);
+    if (next.error(numbers, levels) >= line.error(numbers, levels)) break;
+    line = next;
   }
+  for (double* x : numbers) *x = line.zero + line.scale * line.nearest(*x, levels);
 }
 
 void code_page(Rows& keys, Rows& values, std::size_t first, const KvLayer& shape,
