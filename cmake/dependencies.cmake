@@ -12,6 +12,7 @@
 #   Eigen          exact scans of unit vectors: products of a matrix at memory speed, headers only
 #   xxHash         keys, checksums and fingerprints at memory speed
 #   SQLite         files that survive a crash and are shared by processes: the prefix cache's disk tier
+#   hiredis        the prefix cache's Redis tier, which machines share; optional
 #   nlohmann/json  config.json, tokenizer.json, chat contexts
 # Tests, benchmarks and programs only:
 #   GoogleTest, Google Benchmark, CLI11 (the program's options), zlib (its traces), Python
@@ -35,6 +36,11 @@ find_package(Eigen3 REQUIRED NO_MODULE)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET GLOBAL libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET GLOBAL libutf8proc)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
+pkg_check_modules(HIREDIS IMPORTED_TARGET GLOBAL hiredis)
+if(HIREDIS_FOUND)
+  # It asks for -D_FILE_OFFSET_BITS=64, which 64-bit machines need not and precompiled headers refuse.
+  set_property(TARGET PkgConfig::HIREDIS PROPERTY INTERFACE_COMPILE_OPTIONS "")
+endif()
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET GLOBAL sqlite3)
 
 if(QUIRE_BUILD_TESTS)

@@ -19,7 +19,8 @@ set -euo pipefail
 readonly packages=(
   g++ cmake ninja-build pkg-config ccache          # to build
   python3-pip                                      # to fetch libtorch, SentencePiece and models
-  libpcre2-dev libutf8proc-dev libxxhash-dev libeigen3-dev libsqlite3-dev nlohmann-json3-dev  # the library
+  libpcre2-dev libutf8proc-dev libxxhash-dev libeigen3-dev nlohmann-json3-dev      # the library
+  libsqlite3-dev libhiredis-dev
   libcli11-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev  # programs, tests, benchmarks
 )
 

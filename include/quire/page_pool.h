@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include <quire/export.h>
 #include <quire/kv_cache.h>
+
+#include <cstdint>
+#include <memory>
 
 namespace quire {
 

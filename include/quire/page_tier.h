@@ -99,4 +99,16 @@ struct DiskTierOptions {
 QUIRE_EXPORT std::shared_ptr<PageTier> make_disk_tier(const std::filesystem::path& file,
                                                       const DiskTierOptions& options = {});
 
+struct RedisTierOptions {
+  std::chrono::milliseconds timeout{250};  // the most that one lookup waits for it
+};
+
+// A Redis, which machines share; how much it keeps and what it forgets is its own business
+// (maxmemory and allkeys-lru suit it). One that is absent, frozen or full costs no request more
+// than one time-out: it is then left alone until it answers a thread that tries again, after 250 ms
+// at first and 30 s at last. `url`: redis://[[user]:password@]host[:port][/database] or unix:/path.
+// Throws Error: kInvalidArgument (the URL), kUnsupported (built without hiredis).
+QUIRE_EXPORT std::shared_ptr<PageTier> make_redis_tier(const std::string& url,
+                                                       const RedisTierOptions& options = {});
+
 }  // namespace quire

@@ -41,6 +41,8 @@ struct PrefixCacheOptions {
   // found there. See page_tier.h.
   std::string disk_path = {};                         // an SQLite file; empty: none
   std::int64_t disk_bytes = 4ll << 30;                // its size at most
+  std::string redis_url = {};                         // shared by machines; empty: none
+  std::chrono::milliseconds redis_timeout{250};       // the most that a lookup waits for it
   std::vector<std::shared_ptr<PageTier>> tiers = {};  // any others
   std::int64_t queue_bytes = 256ll << 20;  // of pages that wait to be written to one of them
   // For applications that want their own clock or an account of events.
@@ -110,7 +112,7 @@ class QUIRE_EXPORT PrefixMatch {
 // Thread-safety: internally synchronised; share it between generators and threads.
 class QUIRE_EXPORT PrefixCache {
  public:
-  // Throws Error kInvalidArgument, and as make_disk_tier.
+  // Throws Error kInvalidArgument, and as make_disk_tier and make_redis_tier.
   explicit PrefixCache(PrefixCacheOptions options = {});
   ~PrefixCache();
   PrefixCache(const PrefixCache&) = delete;

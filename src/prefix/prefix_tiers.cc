@@ -59,6 +59,9 @@ void PrefixCache::Impl::start_tiers() {
   if (!options.disk_path.empty()) {
     tiers.push_back(make_disk_tier(options.disk_path, {.bytes = options.disk_bytes}));
   }
+  if (!options.redis_url.empty()) {
+    tiers.push_back(make_redis_tier(options.redis_url, {.timeout = options.redis_timeout}));
+  }
   tiers.insert(tiers.end(), options.tiers.begin(), options.tiers.end());
   for (std::size_t t = 0; t < tiers.size(); ++t) {
     queues.push_back(std::make_unique<TierQueue>(

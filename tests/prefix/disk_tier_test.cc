@@ -36,28 +36,8 @@ TEST(DiskTier, KeepsTextsOverRestarts) {
 
 TEST(DiskTier, FindsTheLongestCommonPrefixAmongMany) {
   const TemporaryFolder folder;
-  const TierTexts texts;
   const auto tier = make_disk_tier(folder.file("pages.db"));
-  std::mt19937 random(5);
-  std::vector<TokenIds> known;
-  for (int step = 0; step < 60; ++step) {
-    TokenIds text;
-    if (!known.empty()) {
-      text = known[random() % known.size()];
-      text.resize(random() % (text.size() + 1));
-    }
-    for (std::size_t more = 1 + random() % 40; more > 0; --more) {
-      text.push_back(static_cast<TokenId>(random() % 3));
-    }
-    std::int64_t longest = 0;
-    for (const TokenIds& other : known) {
-      const auto end = std::mismatch(text.begin(), text.end(), other.begin(), other.end()).first;
-      longest = std::max<std::int64_t>(longest, end - text.begin());
-    }
-    ASSERT_EQ(texts.load(*tier, text), longest) << step;
-    ASSERT_EQ(texts.store(*tier, text), (std::ssize(text) + 15) / 16);
-    known.push_back(std::move(text));
-  }
+  testing::expect_longest_prefixes(*tier);
 }
 
 TEST(DiskTier, ABlockNeedsThoseBeforeIt) {

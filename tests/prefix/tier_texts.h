@@ -48,4 +48,7 @@ class TierTexts {
   std::int64_t page_bytes_;
 };
 
+// What a tier finds of many texts that begin alike is what a naive search finds.
+void expect_longest_prefixes(PageTier& tier);
+
 }  // namespace quire::testing
