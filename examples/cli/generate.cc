@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // quire generate MODEL: answers to prompts, ids or messages.
+#include <quire/embedder.h>
 #include <quire/generator.h>
 #include <quire/prefix_cache.h>
+#include <quire/semantic_cache.h>
 #include <quire/session.h>
 
 #include <map>
@@ -12,6 +14,7 @@
 
 #include "commands.h"
 #include "files.h"
+#include "models.h"
 #include "program.h"
 #include "request.h"
 
@@ -29,18 +32,23 @@ struct Arguments : SharedOptions {
   std::vector<std::string> stop;
   bool ignore_eos = false;
   bool prompt_lookup = false;
+  std::string embedder;
+  double semantic_threshold = 0.95;
 };
 
 // One process: the model, and the sessions that lines share.
 class Server {
  public:
-  explicit Server(const SharedOptions& options)
+  explicit Server(const Arguments& options)
       : model_(load_model(options)),
         prefixes_({.explain_across_namespaces = options.explain_across_namespaces}),
-        generator_(model_, {.threads = options.threads, .prefix_cache = &prefixes_}) {}
+        answers_(answers_of(options)),
+        generator_(model_, {.threads = options.threads,
+                            .prefix_cache = &prefixes_,
+                            .semantic_cache = answers_.get()}) {}
 
   Json answer(const Fields& line) {
-    quire::Request request = request_of(line, *model_);
+    quire::Request request = read(line);
     const auto session = line.text("session");
     return result_json(session ? in_session(*session, line, request) : alone(line, request),
                        request);
@@ -48,7 +56,7 @@ class Server {
 
   // For people: text as it comes. Returns what to say about it.
   quire::Result stream(const Fields& line) {
-    quire::Request request = request_of(line, *model_);
+    quire::Request request = read(line);
     const auto cache = cache_for(line, request);
     request.cache = cache.get();
     if (request.n > 1) return generator_.generate(request);
@@ -59,6 +67,21 @@ class Server {
   }
 
  private:
+  static std::unique_ptr<quire::SemanticCache> answers_of(const Arguments& options) {
+    if (options.embedder.empty()) return nullptr;
+    return std::make_unique<quire::SemanticCache>(
+        quire::Embedder::load(find_model(options.embedder), {.threads = options.threads}),
+        quire::SemanticCacheOptions{.threshold = options.semantic_threshold});
+  }
+
+  quire::Request read(const Fields& line) const {
+    quire::Request request = request_of(line, *model_);
+    if (request.reuse && !answers_) {
+      throw Error(ErrorCode::kInvalidArgument, "semantic", "expected --embedder with it");
+    }
+    return request;
+  }
+
   std::unique_ptr<quire::KvCache> cache_for(const Fields& line, const quire::Request& request) {
     const std::int64_t prompt = std::ssize(generator_.tokenize(request));
     return cache_of(line, *model_, prompt + request.max_new_tokens);
@@ -85,6 +108,7 @@ class Server {
 
   std::shared_ptr<const quire::Model> model_;
   quire::PrefixCache prefixes_;
+  std::unique_ptr<quire::SemanticCache> answers_;  // null: none
   quire::Generator generator_;
   std::map<std::string, quire::Session> sessions_;
 };
@@ -145,6 +169,13 @@ void add_request_options(CLI::App& command, Arguments& a) {
   command.add_option("--kv", a.kv, "Keys and values: dynamic, static, quantized or sliding");
   command.add_option("--nbits", a.nbits, "For a quantised cache: 8, 4 or 2");
   command.add_option("--window", a.window, "For a sliding cache: tokens kept");
+  command.add_option("--embedder", a.embedder,
+                     "A sentence encoder, for lines with \"semantic\": true");
+  command
+      .add_option("--semantic-threshold", a.semantic_threshold,
+                  "Least cosine for an answer to be reused")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   command.add_option("--max-length", a.max_length, "For a static cache: tokens it can hold");
 }
 

@@ -34,14 +34,6 @@ int small_integer(const Fields& line, std::string_view key, int fallback) {
   return static_cast<int>(value);
 }
 
-// A line that asks for what is not there must not be answered as if it had not asked.
-void refuse_unavailable(const Fields& line) {
-  const auto refuse = [](std::string_view key) {
-    throw Error(ErrorCode::kUnsupported, key, "not available in this version");
-  };
-  if (line.boolean("semantic").value_or(false)) refuse("semantic");
-}
-
 quire::Message message_of(std::string_view text) {
   const Fields fields{std::string(text)};
   quire::Message message;
@@ -92,18 +84,35 @@ Json why_json(const quire::WhyNotMore& why) {
   return out;
 }
 
+Json reuse_json(const quire::ReuseReport& r) {
+  Json passed_over = Json::array();
+  for (const auto& p : r.passed_over) {
+    passed_over.push_back({{"id", p.id}, {"score", p.score}, {"matched", p.matched}});
+    if (!p.guard.empty()) passed_over.back().update({{"refused", p.guard}, {"saw", p.saw}});
+  }
+  Json json = {{"reason", r.miss}, {"waited", r.waited}};
+  if (r.id != 0) {
+    json.update(
+        {{"id", r.id}, {"score", r.score}, {"matched", r.matched}, {"age_ms", r.age.count()}});
+  }
+  json["passed_over"] = std::move(passed_over);
+  return json;
+}
+
 Json cache_json(const quire::CacheReport& c) {
   const quire::Reused& r = c.reused;
-  return {{"source", to_string(c.source)},
-          {"kv", c.kv},
-          {"length", c.length},
-          {"reused",
-           {{"memory", r.memory},
-            {"copied", r.copied},
-            {"disk", r.disk},
-            {"remote", r.remote},
-            {"snapshot", r.snapshot}}},
-          {"why_not_more", why_json(c.why_not_more)}};
+  Json json = {{"source", to_string(c.source)},
+               {"kv", c.kv},
+               {"length", c.length},
+               {"reused",
+                {{"memory", r.memory},
+                 {"copied", r.copied},
+                 {"disk", r.disk},
+                 {"remote", r.remote},
+                 {"snapshot", r.snapshot}}},
+               {"why_not_more", why_json(c.why_not_more)}};
+  if (c.reuse) json["reuse"] = reuse_json(*c.reuse);
+  return json;
 }
 
 Json timings_json(const quire::Timings& t) {
@@ -129,7 +138,6 @@ std::vector<quire::Message> messages_of(const Fields& line) {
 }
 
 quire::Request request_of(const Fields& line, const quire::Model& model) {
-  refuse_unavailable(line);
   quire::Request request;
   request.prompt = line.text("prompt");
   request.ids = line.ids("ids");
@@ -146,6 +154,9 @@ quire::Request request_of(const Fields& line, const quire::Model& model) {
   request.prompt_lookup = line.boolean("prompt_lookup").value_or(false);
   request.prefix_cache = line.boolean("prefix_cache").value_or(true);
   request.one_shot = line.boolean("one_shot").value_or(false);
+  if (line.boolean("semantic").value_or(false)) {
+    request.reuse = quire::AnswerReuse{.vary = line.text("vary").value_or("")};
+  }
   request.scope.name_space = line.text("namespace").value_or("");
   request.scope.salt = line.text("salt").value_or("");
   return request;

@@ -21,6 +21,7 @@ struct Arguments : SharedOptions {
   double threshold = 0.95;
   std::int64_t max_bytes = 256ll << 20;
   std::string unknown_tokens = "refuse";
+  std::string path;
 };
 
 quire::UnknownTokens unknown_tokens_of(const std::string& value) {
@@ -139,11 +140,16 @@ Json perform(quire::SemanticCache& answers, const Fields& line) {
   if (op == "report_right") return {{"known", answers.report_right(required_id(line))}};
   if (op == "remove") return {{"removed", answers.remove(required_id(line))}};
   if (op == "invalidate") return {{"removed", answers.invalidate(required(line, "tag"))}};
+  if (op == "verify") {
+    answers.verify();
+    return {{"sound", true}};
+  }
   if (op == "stats") {
     return stats_json(line.has("namespace") || line.has("vary") ? answers.stats(scope_of(line))
                                                                 : answers.stats());
   }
-  line.wrong("op", "lookup, store, report_wrong, report_right, remove, invalidate or stats");
+  line.wrong("op",
+             "lookup, store, report_wrong, report_right, remove, invalidate, stats or verify");
 }
 
 void print_for_people(const Json& result) {
@@ -160,7 +166,9 @@ void add_semantic(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("semantic", "Answers kept and found by what was asked");
   add_model_argument(*command, *a, "A sentence encoder's directory or a packaged model's name");
-  command->add_option("--op", a->op, "lookup, store, report_wrong, report_right, remove, stats")
+  command
+      ->add_option("--op", a->op,
+                   "lookup, store, report_wrong, report_right, remove, stats or verify")
       ->capture_default_str();
   command->add_option("-p,--prompt", a->prompt, "The question");
   command->add_option("--response", a->response, "Its answer, for store");
@@ -169,6 +177,7 @@ void add_semantic(CLI::App& app) {
   command->add_option("--threshold", a->threshold, "Least cosine of a hit")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
+  command->add_option("--path", a->path, "A file that keeps the answers; it is made when missing");
   command->add_option("--max-bytes", a->max_bytes, "Bound of the cache")->capture_default_str();
   command
       ->add_option("--unknown-tokens", a->unknown_tokens,
@@ -184,7 +193,8 @@ void add_semantic(CLI::App& app) {
         quire::Embedder::load(find_model(a->model), {.threads = a->threads}),
         {.threshold = a->threshold,
          .unknown_tokens = unknown_tokens_of(a->unknown_tokens),
-         .max_bytes = a->max_bytes});
+         .max_bytes = a->max_bytes,
+         .path = a->path});
     Json line = {{"op", a->op}};
     put(line, "prompt", a->prompt);
     put(line, "response", a->response);

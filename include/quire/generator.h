@@ -13,6 +13,7 @@
 namespace quire {
 
 class PrefixCache;
+class SemanticCache;
 
 struct GeneratorOptions {
   int threads = 0;  // for its own thread pool; 0: one a core. The host's settings stay untouched.
@@ -21,6 +22,8 @@ struct GeneratorOptions {
   // owned, and it must outlive the generator.
   std::int64_t prefix_cache_bytes = 256ll << 20;
   PrefixCache* prefix_cache = nullptr;
+  // Answers for requests that ask for reuse. Not owned, and it must outlive the generator.
+  SemanticCache* semantic_cache = nullptr;
 };
 
 // Runs requests on a model.

@@ -30,3 +30,4 @@
 #include <quire/guard.h>
 #include <quire/semantic_answer.h>
 #include <quire/semantic_cache.h>
+#include <quire/tiered_cache.h>

@@ -18,6 +18,15 @@
 
 namespace quire {
 
+// That an answer to the same question, or to one that means the same, will do. See SemanticCache.
+struct AnswerReuse {
+  // Also answers that were drawn (temperature > 0), for an equal seed.
+  bool sampled = false;
+  std::string vary = {};               // whatever else the answer depends on
+  std::vector<std::string> tags = {};  // for SemanticCache::invalidate
+  std::optional<std::chrono::milliseconds> ttl = std::nullopt;
+};
+
 // What to generate from: exactly one of prompt, ids and messages.
 struct Request {
   std::optional<std::string> prompt = std::nullopt;  // special tokens as the tokenizer adds them
@@ -56,6 +65,10 @@ struct Request {
   bool prefix_cache = true;  // false: neither looked up nor stored
   bool one_shot = false;     // looked up, but not stored: this text will not come again
   PrefixScope scope = {};    // only texts of an equal scope are reused
+
+  // Look for an answer in the generator's semantic cache, and leave the own one there. Requests
+  // with a cache, a snapshot, logprobs or n > 1 are computed all the same.
+  std::optional<AnswerReuse> reuse = std::nullopt;
 
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 };

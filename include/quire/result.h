@@ -5,6 +5,7 @@
 #include <quire/miss_reason.h>
 #include <quire/token.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,12 +59,33 @@ enum class AnswerSource { kModel, kExact, kNormalized, kSemantic };
 // "model", "exact", "normalized", "semantic".
 QUIRE_EXPORT std::string_view to_string(AnswerSource source);
 
+// How the search for an answer went that a request asked for.
+struct ReuseReport {
+  // A stored question that was near and not served: below the threshold, or for what a guard saw.
+  struct PassedOver {
+    std::uint64_t id = 0;
+    double score = 0;
+    std::string matched;
+    std::string guard;  // empty: none objected
+    std::string saw;
+  };
+
+  std::string miss = "none";  // why there was no hit: "below_threshold", a guard's name, …
+  std::uint64_t id = 0;       // of a hit: for report_wrong and report_right
+  double score = 0;
+  std::string matched;  // the question that was stored
+  std::chrono::milliseconds age{0};
+  bool waited = false;  // for an equal request that ran
+  std::vector<PassedOver> passed_over;
+};
+
 struct CacheReport {
   AnswerSource source = AnswerSource::kModel;
   std::string kv;           // KvCache::kind(): "dynamic", …
   std::int64_t length = 0;  // tokens in the KV cache after the call
   Reused reused;
   WhyNotMore why_not_more;
+  std::optional<ReuseReport> reuse;  // with Request::reuse
 };
 
 struct Timings {

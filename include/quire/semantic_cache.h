@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -35,6 +36,11 @@ struct SemanticCacheOptions {
   SemanticEviction eviction = SemanticEviction::kLru;
   std::optional<std::chrono::milliseconds> ttl = std::nullopt;  // counted from storing
   bool sliding_ttl = false;                                     // from the latest hit
+  // A SQLite file that keeps the entries from one process to the next; empty: memory only. One
+  // process at a time.
+  std::filesystem::path path = {};
+  // The encoder's name in that file; empty: Embedder::name().
+  std::string encoder = {};
   // The time, for tests; empty: the system's clock.
   std::function<std::chrono::system_clock::time_point()> clock = {};
 };
@@ -55,7 +61,8 @@ struct SemanticCacheOptions {
 // Thread-safety: all methods may be called concurrently. Texts are embedded outside any lock.
 class QUIRE_EXPORT SemanticCache {
  public:
-  // Throws Error kInvalidArgument.
+  // Throws Error: kInvalidArgument (options; a file of another encoder), kCorrupt, kIo (the file;
+  // also when another process has it open).
   explicit SemanticCache(std::shared_ptr<const Embedder> embedder,
                          const SemanticCacheOptions& options = {});
   ~SemanticCache();
@@ -67,16 +74,19 @@ class QUIRE_EXPORT SemanticCache {
 
   // Returns the entry's id; an equal prompt of the same scope is replaced. Nothing is stored, and
   // nothing returned, for an answer that is empty, cut off (kLength), cancelled or late, or an
-  // entry that alone is over max_bytes.
+  // entry that alone is over max_bytes. With a file, every method that changes entries throws Error
+  // kIo when it cannot be written; the entries are then as before.
   std::optional<std::uint64_t> store(const SemanticEntry& entry);
   std::optional<std::uint64_t> store(std::string_view prompt, std::string_view response,
                                      const SemanticScope& scope = {});
 
-  // Looks up and, on a miss, computes and stores. Concurrent callers who miss with the same prompt
-  // in the same scope wait for the first; when it fails, its exception reaches its own caller and
-  // the next one computes. Who waits past its deadline gets an empty answer with kDeadline.
+  // Looks up and, on a miss, computes and stores; `compute` sees the look-up. Concurrent callers
+  // who miss with the same prompt in the same scope wait for the first; when it fails, its
+  // exception reaches its own caller and the next one computes. Who waits past its deadline gets an
+  // empty answer with kDeadline.
   SemanticResult get_or_compute(
-      const SemanticQuery& query, const std::function<StoredAnswer()>& compute,
+      const SemanticQuery& query,
+      const std::function<StoredAnswer(const SemanticLookup& missed)>& compute,
       std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt,
       const SemanticKeep& keep = {});
 
@@ -94,6 +104,10 @@ class QUIRE_EXPORT SemanticCache {
 
   SemanticStats stats() const;
   SemanticStats stats(const SemanticScope& scope) const;  // zeros for an unknown one
+
+  // Checks the file: its structure, every row's checksum, and that it holds what memory holds.
+  // Throws Error kCorrupt naming what is wrong. Without a file nothing can be.
+  void verify() const;
 
   const Embedder& embedder() const;
 

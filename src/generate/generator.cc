@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "generate/answer.h"
+#include "generate/answer_reuse.h"
 #include "generate/chat_prompt.h"
 #include "generate/run.h"
 #include "generate/snapshot_start.h"
@@ -322,6 +323,10 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
   const TokenIds prompt = impl_->tokenize(request);
   check_ids(request.cache_ids, impl_->model->config().vocab_size, "cache_ids");
   impl_->check_fit(request, std::ssize(prompt));
+  if (impl_->options.semantic_cache != nullptr && may_reuse_answer(request, options)) {
+    return reuse_answer(*impl_->options.semantic_cache, *impl_->model, request, options, prompt,
+                        stream, [&](const Request& own) { return generate(own, stream); });
+  }
 
   const std::lock_guard lock(impl_->mutex);
   if (request.snapshot) return impl_->run_from_snapshot(request, options, prompt, stream, called);

@@ -67,7 +67,8 @@ std::optional<std::uint64_t> SemanticCache::store(std::string_view prompt,
 }
 
 SemanticResult SemanticCache::get_or_compute(
-    const SemanticQuery& query, const std::function<StoredAnswer()>& compute,
+    const SemanticQuery& query,
+    const std::function<StoredAnswer(const SemanticLookup& missed)>& compute,
     std::optional<std::chrono::steady_clock::time_point> deadline, const SemanticKeep& keep) {
   SemanticResult result;
   result.lookup = impl_->lookup(query);
@@ -78,7 +79,7 @@ SemanticResult SemanticCache::get_or_compute(
   }
   const std::string key = scope_key(query.scope) + exact_key(query.prompt, query.ids);
   const auto work = [&]() -> std::pair<std::optional<StoredAnswer>, bool> {
-    StoredAnswer answer = compute();
+    StoredAnswer answer = compute(result.lookup);
     const auto id = impl_->store({.prompt = query.prompt,
                                   .answer = answer,
                                   .ids = query.ids,
@@ -119,6 +120,8 @@ SemanticStats SemanticCache::stats() const { return impl_->stats(nullptr); }
 SemanticStats SemanticCache::stats(const SemanticScope& scope) const {
   return impl_->stats(&scope);
 }
+
+void SemanticCache::verify() const { impl_->verify(); }
 
 const Embedder& SemanticCache::embedder() const { return *impl_->embedder; }
 

@@ -51,7 +51,25 @@ const SemanticCacheOptions& checked(const SemanticCacheOptions& options) {
 SemanticCache::Impl::Impl(std::shared_ptr<const Embedder> with, const SemanticCacheOptions& given)
     : embedder(std::move(with)),
       options(checked(given)),
-      table_(static_cast<std::size_t>(embedder->dimension()), options.eviction) {}
+      table_(static_cast<std::size_t>(embedder->dimension()), options.eviction) {
+  if (!options.path.empty()) open_file();
+}
+
+void SemanticCache::Impl::open_file() {
+  EncoderMark mark;
+  mark.name = options.encoder.empty() ? embedder->name() : options.encoder;
+  if (mark.name.empty()) refuse("encoder", "expected a name for a cache with a file, found none");
+  mark.probe = see(*embedder, kProbe).unit;
+  if (mark.probe.empty())
+    refuse("embedder", "expected a vector for \"" + std::string(kProbe) + "\"");
+  file_.emplace(options.path, mark);
+  file_->read([&](SemanticScope scope, AnswerEntry entry, std::span<const float> unit) {
+    last_id_ = std::max(last_id_, entry.id);
+    table_.add(table_.partition(scope), std::move(entry), unit);
+  });
+  expire();
+  make_room(0);
+}
 
 WallTime SemanticCache::Impl::now() const {
   return options.clock ? options.clock() : std::chrono::system_clock::now();
@@ -84,7 +102,8 @@ bool SemanticCache::Impl::look_at_text(const SemanticQuery& query, SemanticLooku
   if (const AnswerEntry* entry = partition->exact(exact_key(query.prompt, query.ids))) {
     return serve(entry->id, entry->prompt, AnswerSource::kExact, 1, result);
   }
-  const AnswerEntry* entry = partition->normal(normalized_question(query.prompt));
+  const std::string normal = normalized_question(query.prompt);
+  const AnswerEntry* entry = normal.empty() ? nullptr : partition->normal(normal);
   if (entry == nullptr || entry->learned.wrong_score >= 1) return false;
   const Reading asked{read_utterance(query.prompt), {}};
   const Reading stored{read_utterance(entry->prompt), {}};
@@ -168,6 +187,7 @@ bool SemanticCache::Impl::serve(std::uint64_t id, const std::string& prompt, Ans
   if (entry == nullptr || entry->prompt != prompt) return false;
   const WallTime time = now();
   table_.touch(*entry, time, options.sliding_ttl);
+  if (file_ && options.sliding_ttl) file_->update(*entry);
   entry->last_score = score;
   entry->last_semantic = level == AnswerSource::kSemantic;
   SemanticHit hit;
@@ -237,11 +257,14 @@ std::optional<std::uint64_t> SemanticCache::Impl::store(const SemanticEntry& giv
 
   const std::unique_lock lock(mutex_);
   expire();
+  std::optional<std::uint64_t> old;
   if (const AnswerPartition* partition = table_.find(given.scope)) {
-    const AnswerEntry* old = partition->exact(exact_key(entry.prompt, entry.ids));
-    if (old != nullptr) drop(old->id);
+    const AnswerEntry* found = partition->exact(exact_key(entry.prompt, entry.ids));
+    if (found != nullptr) old = found->id;
   }
   entry.id = ++last_id_;
+  if (file_) file_->replace(old, given.scope, entry, sight.unit);
+  if (old) table_.remove(*old);
   AnswerPartition& partition = table_.partition(given.scope);
   table_.add(partition, std::move(entry), sight.unit);
   ++totals_.stored;
@@ -257,63 +280,72 @@ void SemanticCache::Impl::make_room(std::uint64_t kept) {
     return table_.bytes() > options.max_bytes ||
            (options.max_entries > 0 && table_.entries() > options.max_entries);
   };
-  while (over()) {
+  while (over() && table_.entries() > 0) {
     const std::uint64_t victim = table_.next_to_evict(kept).value_or(kept);
     ++table_.partition_of(victim).stats.evicted;
     ++totals_.evicted;
-    drop(victim);
+    drop({&victim, 1});
     if (victim == kept) return;
   }
 }
 
 void SemanticCache::Impl::expire() {
-  for (const std::uint64_t id : table_.expired(now())) {
-    ++table_.partition_of(id).stats.expired;
-    ++totals_.expired;
-    drop(id);
-  }
+  const std::vector<std::uint64_t> ids = table_.expired(now());
+  if (ids.empty()) return;
+  for (const std::uint64_t id : ids) ++table_.partition_of(id).stats.expired;
+  totals_.expired += std::ssize(ids);
+  drop(ids);
 }
 
-void SemanticCache::Impl::drop(std::uint64_t id) { table_.remove(id); }
+void SemanticCache::Impl::drop(std::span<const std::uint64_t> ids) {
+  if (file_ && !ids.empty()) file_->erase(ids);
+  for (const std::uint64_t id : ids) table_.remove(id);
+}
 
 bool SemanticCache::Impl::report(std::uint64_t id, bool wrong, std::optional<double> score) {
   const std::unique_lock lock(mutex_);
   AnswerEntry* entry = table_.entry(id);
   if (entry == nullptr) return false;
+  if (wrong && !score && !entry->last_semantic) {
+    // The same question was answered wrong: nothing would make the answer right.
+    drop({&id, 1});
+    return true;
+  }
+  Learned learned = entry->learned;
+  ++(wrong ? learned.wrong : learned.right);
+  if (wrong) learned.wrong_score = std::max(learned.wrong_score, score.value_or(entry->last_score));
+  std::swap(entry->learned, learned);
+  try {
+    if (file_) file_->update(*entry);
+  } catch (...) {
+    entry->learned = learned;
+    throw;
+  }
   if (entry->last_semantic || score) {
     for (SemanticStats* stats : {&totals_, &table_.partition_of(id).stats}) {
       quire::report(stats->semantic_errors, wrong);
     }
   }
-  ++(wrong ? entry->learned.wrong : entry->learned.right);
-  if (!wrong) return true;
-  // The same question answered wrong: nothing would make the answer right.
-  const double at = score.value_or(entry->last_score);
-  if (!score && !entry->last_semantic) {
-    drop(id);
-    return true;
-  }
-  entry->learned.wrong_score = std::max(entry->learned.wrong_score, at);
   return true;
 }
 
 bool SemanticCache::Impl::remove(std::uint64_t id) {
   const std::unique_lock lock(mutex_);
   if (table_.entry(id) == nullptr) return false;
-  drop(id);
+  drop({&id, 1});
   return true;
 }
 
 std::int64_t SemanticCache::Impl::invalidate(std::string_view tag) {
   const std::unique_lock lock(mutex_);
   const std::vector<std::uint64_t> ids = table_.tagged(tag);
-  for (const std::uint64_t id : ids) drop(id);
+  drop(ids);
   return std::ssize(ids);
 }
 
 void SemanticCache::Impl::clear() {
   const std::unique_lock lock(mutex_);
-  for (const std::uint64_t id : table_.all()) drop(id);
+  drop(table_.all());
 }
 
 void SemanticCache::Impl::set_guards(const SemanticScope& scope, const GuardSet& guards) {
@@ -331,6 +363,11 @@ SemanticStats SemanticCache::Impl::stats(const SemanticScope* scope) const {
   }
   stats.bytes = table_.bytes();
   return stats;
+}
+
+void SemanticCache::Impl::verify() {
+  const std::unique_lock lock(mutex_);
+  if (file_) file_->verify(table_.all());
 }
 
 }  // namespace quire

@@ -11,9 +11,11 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "semantic/answer_file.h"
 #include "semantic/answer_table.h"
 #include "semantic/sight.h"
 #include "semantic/single_flight.h"
@@ -31,6 +33,7 @@ struct SemanticCache::Impl {
   void clear();
   void set_guards(const SemanticScope& scope, const GuardSet& guards);
   SemanticStats stats(const SemanticScope* scope) const;
+  void verify();
 
   std::shared_ptr<const Embedder> embedder;
   SemanticCacheOptions options;
@@ -44,9 +47,10 @@ struct SemanticCache::Impl {
     std::shared_ptr<const WordStates> states;
   };
 
+  void open_file();
   WallTime now() const;
   void expire();
-  void drop(std::uint64_t id);
+  void drop(std::span<const std::uint64_t> ids);
   void make_room(std::uint64_t kept);
   void count(const SemanticQuery& query, const SemanticLookup& result);
   GuardSet guards_for(const SemanticQuery& query) const;
@@ -62,6 +66,7 @@ struct SemanticCache::Impl {
   mutable std::shared_mutex mutex_;
   AnswerTable table_;
   SemanticStats totals_;
+  std::optional<AnswerFile> file_;
   std::uint64_t last_id_ = 0;
 };
 

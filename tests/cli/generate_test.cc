@@ -116,7 +116,7 @@ TEST(Generate, GoesOnAfterBadLines) {
       {"ContextOverflow", "8192"},        {"InvalidArgument", "found 2"},
       {"InvalidArgument", "prompt"},      {"InvalidArgument", "stop"},
       {"InvalidArgument", "temperature"}, {"InvalidArgument", "49152"},
-      {"Unsupported", "semantic"},        {"InvalidArgument", "object"}};
+      {"InvalidArgument", "semantic"},    {"InvalidArgument", "object"}};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     SCOPED_TRACE(results[i].dump());
     EXPECT_EQ(results[i]["error"]["code"], expected[i].first);

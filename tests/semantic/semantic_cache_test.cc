@@ -53,6 +53,16 @@ TEST(SemanticCache, CodeIsNeverNormalized) {
   }
 }
 
+TEST(SemanticCache, NothingIsNoQuestion) {
+  SemanticCache answers(fake(), {.threshold = 0.1});
+  answers.store({.prompt = "", .answer = {.response = "a"}, .ids = {1}});
+  answers.store("!", "b");
+  EXPECT_FALSE(answers.lookup({.prompt = "", .ids = {2}}));
+  EXPECT_FALSE(answers.lookup("."));
+  EXPECT_EQ(answers.lookup({.prompt = "", .ids = {1}})->response, "a");
+  EXPECT_EQ(answers.lookup("!")->response, "b");
+}
+
 TEST(SemanticCache, IdsDecideTheExactLevelWhenGiven) {
   SemanticCache answers(fake());
   answers.store({.prompt = kStored, .answer = {.response = "a"}, .ids = {1, 2}});

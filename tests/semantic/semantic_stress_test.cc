@@ -33,7 +33,7 @@ TEST(SemanticCache, ConcurrentEqualMissesComputeOnce) {
   std::vector<std::future<SemanticResult>> callers;
   for (int i = 0; i < 64; ++i) {
     callers.push_back(std::async(std::launch::async, [&] {
-      return answers.get_or_compute({.prompt = kStored}, [&] {
+      return answers.get_or_compute({.prompt = kStored}, [&](const SemanticLookup&) {
         ++runs;
         std::this_thread::sleep_for(milliseconds(100));
         return StoredAnswer{.response = "once", .ids = {4, 2}};
@@ -56,11 +56,12 @@ TEST(SemanticCache, AFailedLeaderIsFollowedByTheNextWaiter) {
   for (int i = 0; i < 8; ++i) {
     callers.emplace_back([&] {
       try {
-        const auto result = answers.get_or_compute({.prompt = kStored}, [&]() -> StoredAnswer {
-          std::this_thread::sleep_for(milliseconds(30));
-          if (++runs <= 2) throw Error(ErrorCode::kIo, "model", "failed");
-          return {.response = "third"};
-        });
+        const auto result =
+            answers.get_or_compute({.prompt = kStored}, [&](const SemanticLookup&) -> StoredAnswer {
+              std::this_thread::sleep_for(milliseconds(30));
+              if (++runs <= 2) throw Error(ErrorCode::kIo, "model", "failed");
+              return {.response = "third"};
+            });
         EXPECT_EQ(result.response, "third");
       } catch (const Error&) {
         ++failures;
@@ -77,7 +78,7 @@ TEST(SemanticCache, WaitersKeepTheirOwnDeadlines) {
   std::promise<void> started;
   std::promise<void> go;
   std::thread leader([&] {
-    answers.get_or_compute({.prompt = kStored}, [&] {
+    answers.get_or_compute({.prompt = kStored}, [&](const SemanticLookup&) {
       started.set_value();
       go.get_future().wait();
       return StoredAnswer{.response = "late"};
@@ -85,7 +86,7 @@ TEST(SemanticCache, WaitersKeepTheirOwnDeadlines) {
   });
   started.get_future().wait();
   const auto result = answers.get_or_compute(
-      {.prompt = kStored}, [] { return StoredAnswer{.response = "never"}; },
+      {.prompt = kStored}, [](const SemanticLookup&) { return StoredAnswer{.response = "never"}; },
       std::chrono::steady_clock::now() + milliseconds(20));
   EXPECT_EQ(result.finish_reason, FinishReason::kDeadline);
   EXPECT_TRUE(result.response.empty());
