@@ -19,5 +19,6 @@ void add_pull(CLI::App& app);
 void add_replay(CLI::App& app);
 void add_semantic(CLI::App& app);
 void add_pairs(CLI::App& app);
+void add_snapshot(CLI::App& app);
 
 }  // namespace cli

@@ -41,6 +41,7 @@ int run(int argc, char** argv) {
   cli::add_replay(app);
   cli::add_semantic(app);
   cli::add_pairs(app);
+  cli::add_snapshot(app);
   try {
     limit_instruction_set();
     app.parse(argc, argv);

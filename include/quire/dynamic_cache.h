@@ -44,6 +44,7 @@ class QUIRE_EXPORT DynamicCache final : public KvCache {
   void rollback() override;
 
  private:
+  friend struct CacheAccess;
   friend struct SharedBlocks;
   struct Impl;
   explicit DynamicCache(std::unique_ptr<Impl> impl);

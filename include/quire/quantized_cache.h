@@ -62,6 +62,7 @@ class QUIRE_EXPORT QuantizedCache final : public KvCache {
   void rollback() override;
 
  private:
+  friend struct CacheAccess;
   struct Impl;
   explicit QuantizedCache(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -51,6 +51,7 @@ class QUIRE_EXPORT SlidingCache final : public KvCache {
   void rollback() override;
 
  private:
+  friend struct CacheAccess;
   struct Impl;
   explicit SlidingCache(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

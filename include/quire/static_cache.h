@@ -45,6 +45,7 @@ class QUIRE_EXPORT StaticCache final : public KvCache {
   void rollback() override;
 
  private:
+  friend struct CacheAccess;
   struct Impl;
   explicit StaticCache(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

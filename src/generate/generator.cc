@@ -98,9 +98,6 @@ struct Generator::Impl {
   std::mutex mutex;       // requests take turns
 
   PrefixModel prefix_model() const { return {model->fingerprint(), model->kv_spec()}; }
-  PrefixModel snapshot_model() const {
-    return {model->fingerprint(), model->kv_spec(), model->tokenizer_fingerprint()};
-  }
   std::int64_t reusable_tokens() const;
   Snapshot prefill_to_snapshot(const Request& request, const TokenIds& prompt,
                                std::unique_ptr<KvCache> cache);
@@ -185,7 +182,7 @@ Result Generator::Impl::run_from_snapshot(const Request& request, const AnswerOp
 
 Snapshot Generator::Impl::prefill_to_snapshot(const Request& request, const TokenIds& prompt,
                                               std::unique_ptr<KvCache> cache) {
-  SnapshotParts parts{.model = snapshot_model(), .scope = request.scope, .ids = prompt};
+  SnapshotParts parts{.model = snapshot_model(*model), .scope = request.scope, .ids = prompt};
   std::int64_t reused = 0;
   if (request.snapshot) {
     SnapshotStart start = start_from(request.snapshot, prompt, reusable_tokens());
@@ -244,7 +241,7 @@ TokenIds Generator::Impl::tokenize_after(const Snapshot& snapshot, const Request
 
 TokenIds Generator::Impl::tokenize(const Request& request, bool open_answer) const {
   const bool at_start = !request.cache || request.cache->length() == 0;
-  if (request.snapshot) check_owner(request.snapshot, snapshot_model(), request.scope);
+  if (request.snapshot) check_owner(request.snapshot, snapshot_model(*model), request.scope);
   TokenIds ids = !request.messages.empty() ? tokenize_messages(request, open_answer)
                  : request.snapshot        ? tokenize_after(request.snapshot, request)
                  : request.ids             ? *request.ids

@@ -12,6 +12,11 @@
 
 namespace quire {
 
+class Model;
+
+// What snapshots of a model belong to.
+PrefixModel snapshot_model(const Model& model);
+
 // Where a request starts that continues a snapshot.
 struct SnapshotStart {
   std::unique_ptr<KvCache> cache;  // holds the first `reused` tokens of the prompt

@@ -39,6 +39,14 @@ FileDescriptor::FileDescriptor(const std::filesystem::path& path) {
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
+void sync_folder(const std::filesystem::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) throw_system_error(path, errno, "open");
+  const int error = ::fsync(fd) == 0 ? 0 : errno;
+  ::close(fd);
+  if (error != 0) throw_system_error(path, error, "write");
+}
+
 FileDescriptor::~FileDescriptor() { ::close(fd_); }
 
 }  // namespace quire

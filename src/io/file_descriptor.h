@@ -24,6 +24,9 @@ class FileDescriptor {
   std::uint64_t size_ = 0;
 };
 
+// Makes the names in a folder last. Throws Error kIo.
+void sync_folder(const std::filesystem::path& path);
+
 // Throws Error kIo (kOutOfMemory for ENOMEM) about `path`, with what the system says about `error`.
 [[noreturn]] void throw_system_error(const std::filesystem::path& path, int error,
                                      const char* action);

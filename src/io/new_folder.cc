@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/new_folder.h"
 
-#include <fcntl.h>
 #include <quire/error.h>
 #include <unistd.h>
 
@@ -16,15 +15,6 @@ namespace quire {
 namespace fs = std::filesystem;
 
 namespace {
-
-// Makes the names in a folder last.
-void sync_folder(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) throw_system_error(path, errno, "open");
-  const int error = ::fsync(fd) == 0 ? 0 : errno;
-  ::close(fd);
-  if (error != 0) throw_system_error(path, error, "write");
-}
 
 void check_free(const fs::path& target) {
   std::error_code error;

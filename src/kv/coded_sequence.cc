@@ -63,6 +63,42 @@ CodedSequence::CodedSequence(const KvSpec& spec, const QuantizedCacheOptions& op
   tables_.resize(common_->layers.groups.size());
 }
 
+CodedSequence::CodedSequence(const KvSpec& spec, const QuantizedCacheOptions& options,
+                             PartsReader& parts)
+    : CodedSequence(spec, options) {
+  length_ = parts.parts().length;
+  const std::int64_t p = page_tokens();
+  const std::int64_t pages = pages_for(length_, p);
+  for (std::size_t g = 0; g < tables_.size(); ++g) {
+    const LayerGroup& group = common_->layers.groups[g];
+    Table& table = tables_[g];
+    table.first = parts.first(g, first_seen(length_, group.shape.window) / p, pages);
+    table.slots.resize(static_cast<std::size_t>(table.first));
+    for (std::int64_t i = table.first; i < pages; ++i) {
+      const bool coded = 1 <= i && i < coded_end(length_);
+      const at::Tensor& bytes =
+          parts.next(page_bytes(group, p, coded ? common_->coded : common_->full));
+      PageRef page(std::make_shared<Page>(bytes));
+      table.slots.push_back(coded ? Slot{{}, std::move(page)} : Slot{std::move(page), {}});
+    }
+  }
+}
+
+CacheParts CodedSequence::parts() const {
+  check_no_pass("save");
+  CacheParts parts;
+  parts.length = length_;
+  const std::int64_t p = page_tokens();
+  for (const Table& table : tables_) {
+    parts.first.push_back(table.first);
+    for (std::int64_t i = table.first; i < std::ssize(table.slots); ++i) {
+      const Slot& slot = table.slots[static_cast<std::size_t>(i)];
+      parts.pages.push_back({(slot.coded ? slot.coded : slot.full)->storage(), i * p});
+    }
+  }
+  return parts;
+}
+
 std::int64_t CodedSequence::coded_end(std::int64_t length) const {
   const std::int64_t residual = common_->options.residual_length / page_tokens();
   return std::max<std::int64_t>(1, length / page_tokens() - residual + 1);

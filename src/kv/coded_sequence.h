@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "kv/cache_parts.h"
 #include "kv/layer_groups.h"
 #include "kv/page.h"
 #include "kv/page_attention.h"
@@ -22,6 +23,10 @@ namespace quire {
 class CodedSequence {
  public:
   CodedSequence(const KvSpec& spec, const QuantizedCacheOptions& options);
+
+  // As CacheParts has them; borrows the pages' memory.
+  CodedSequence(const KvSpec& spec, const QuantizedCacheOptions& options, PartsReader& parts);
+  CacheParts parts() const;  // without kind and options
 
   std::int64_t length() const { return length_; }
   const QuantizedCacheOptions& options() const { return common_->options; }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "kv/cache_access.h"
 #include "kv/dynamic_impl.h"
 
 namespace quire {
@@ -48,6 +49,20 @@ void DynamicCache::restore(KvCache& checkpoint) {
 std::int64_t DynamicCache::bytes() const { return impl_->sequence.bytes(); }
 std::int64_t DynamicCache::shared_bytes() const { return impl_->sequence.shared_bytes(); }
 const std::shared_ptr<PagePool>& DynamicCache::pool() const { return impl_->sequence.pool(); }
+
+CacheParts CacheAccess::parts(const DynamicCache& cache) {
+  CacheParts parts = cache.impl_->sequence.parts();
+  parts.kind = cache.kind();
+  parts.options["block_size"] = cache.pool()->block_size();
+  return parts;
+}
+
+std::unique_ptr<KvCache> CacheAccess::dynamic(const KvSpec& spec, PartsReader& parts) {
+  auto pool =
+      std::make_shared<PagePool>(spec, PagePoolOptions{.block_size = parts.option("block_size")});
+  auto impl = std::make_unique<DynamicCache::Impl>(PagedSequence(std::move(pool), parts));
+  return std::unique_ptr<KvCache>(new DynamicCache(std::move(impl)));
+}
 
 void DynamicCache::prepare(std::int64_t n) { impl_->sequence.prepare(n); }
 void DynamicCache::attend(const Attention& attention) { impl_->sequence.attend(attention); }

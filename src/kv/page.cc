@@ -15,7 +15,9 @@ namespace quire {
 Page::Page(at::Tensor storage, std::shared_ptr<PageAccount> account)
     : storage_(std::move(storage)), account_(std::move(account)) {}
 
-Page::~Page() { account_->give_back(bytes()); }
+Page::~Page() {
+  if (account_) account_->give_back(bytes());
+}
 
 void PageAccount::take(std::int64_t bytes) {
   std::int64_t used = used_bytes_.load(std::memory_order_relaxed);

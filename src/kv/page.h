@@ -21,6 +21,9 @@ class PageAccount;
 class Page {
  public:
   Page(at::Tensor storage, std::shared_ptr<PageAccount> account);
+  // Memory that is only to be read and is in no budget, such as a mapped file's: whoever holds it
+  // is never its only holder.
+  explicit Page(at::Tensor storage) : holders_(1), storage_(std::move(storage)) {}
   ~Page();
   Page(const Page&) = delete;
   Page& operator=(const Page&) = delete;
@@ -32,7 +35,7 @@ class Page {
   friend class PageRef;
   std::atomic<std::int64_t> holders_{0};
   at::Tensor storage_;
-  std::shared_ptr<PageAccount> account_;
+  std::shared_ptr<PageAccount> account_;  // null: none
 };
 
 // One holder's share of a page.

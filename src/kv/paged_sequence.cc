@@ -35,6 +35,40 @@ PagedSequence::PagedSequence(std::shared_ptr<PagePool> pool,
   }
 }
 
+PagedSequence::PagedSequence(std::shared_ptr<PagePool> pool, PartsReader& parts)
+    : PagedSequence(std::move(pool)) {
+  length_ = parts.parts().length;
+  const std::int64_t p = pool_->block_size();
+  const std::int64_t pages = pages_for(length_, p);
+  for (std::size_t g = 0; g < tables_.size(); ++g) {
+    Table& table = tables_[g];
+    const std::int64_t seen = first_seen(length_, pool_impl().layers.groups[g].shape.window);
+    table.first = parts.first(g, seen / p, pages);
+    table.pages.resize(static_cast<std::size_t>(table.first));
+    for (std::int64_t i = table.first; i < pages; ++i) {
+      const at::Tensor& bytes = parts.next(pool_impl().bytes_of_page(g));
+      table.pages.emplace_back(std::make_shared<Page>(bytes));
+    }
+  }
+}
+
+CacheParts PagedSequence::parts() const {
+  check_no_pass("save");
+  CacheParts parts;
+  parts.length = length_;
+  const std::int64_t p = pool_->block_size();
+  for (const Table& table : tables_) {
+    std::int64_t first = table.first;
+    for (std::int64_t i = first; i < std::ssize(table.pages); ++i) {
+      const PageRef& page = table.pages[static_cast<std::size_t>(i)];
+      // One behind the window may be missing, where tokens were dropped.
+      page ? parts.pages.push_back({page->storage(), i * p}) : void(first = i + 1);
+    }
+    parts.first.push_back(first);
+  }
+  return parts;
+}
+
 std::vector<PageRef> PagedSequence::block(std::int64_t block) const {
   std::vector<PageRef> pages;
   for (const Table& table : tables_) pages.push_back(table.pages[static_cast<std::size_t>(block)]);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "kv/cache_parts.h"
 #include "kv/page.h"
 #include "kv/page_pool.h"
 
@@ -26,6 +27,10 @@ class PagedSequence {
   // group, null where none is needed. See SharedBlocks.
   PagedSequence(std::shared_ptr<PagePool> pool, std::vector<std::vector<PageRef>> blocks,
                 std::int64_t tokens);
+
+  // As CacheParts has them; borrows the pages' memory.
+  PagedSequence(std::shared_ptr<PagePool> pool, PartsReader& parts);
+  CacheParts parts() const;  // without kind and options
 
   std::int64_t length() const { return length_; }
   const std::shared_ptr<PagePool>& pool() const { return pool_; }

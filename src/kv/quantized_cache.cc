@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "kv/cache_access.h"
 #include "kv/coded_sequence.h"
 
 namespace quire {
@@ -42,6 +43,23 @@ void QuantizedCache::restore(KvCache& checkpoint) {
 
 std::int64_t QuantizedCache::bytes() const { return impl_->sequence.bytes(); }
 std::int64_t QuantizedCache::shared_bytes() const { return impl_->sequence.shared_bytes(); }
+
+CacheParts CacheAccess::parts(const QuantizedCache& cache) {
+  CacheParts parts = cache.impl_->sequence.parts();
+  parts.kind = cache.kind();
+  parts.options["nbits"] = cache.options().nbits;
+  parts.options["q_group_size"] = cache.options().q_group_size;
+  parts.options["residual_length"] = cache.options().residual_length;
+  return parts;
+}
+
+std::unique_ptr<KvCache> CacheAccess::quantized(const KvSpec& spec, PartsReader& parts) {
+  const QuantizedCacheOptions options{.nbits = static_cast<int>(parts.option("nbits")),
+                                      .q_group_size = parts.option("q_group_size"),
+                                      .residual_length = parts.option("residual_length")};
+  auto impl = std::make_unique<QuantizedCache::Impl>(CodedSequence(spec, options, parts));
+  return std::unique_ptr<KvCache>(new QuantizedCache(std::move(impl)));
+}
 
 void QuantizedCache::prepare(std::int64_t n) { impl_->sequence.prepare(n); }
 void QuantizedCache::attend(const Attention& attention) { impl_->sequence.attend(attention); }

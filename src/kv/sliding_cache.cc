@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "kv/cache_access.h"
 #include "kv/paged_sequence.h"
 
 namespace quire {
@@ -61,6 +62,22 @@ void SlidingCache::restore(KvCache& checkpoint) {
 }
 
 std::int64_t SlidingCache::bytes() const { return impl_->sequence.bytes(); }
+
+CacheParts CacheAccess::parts(const SlidingCache& cache) {
+  CacheParts parts = cache.impl_->sequence.parts();
+  parts.kind = cache.kind();
+  parts.options["window"] = cache.options().window;
+  parts.options["block_size"] = cache.options().pages.block_size;
+  return parts;
+}
+
+std::unique_ptr<KvCache> CacheAccess::sliding(const KvSpec& spec, PartsReader& parts) {
+  const SlidingCacheOptions options{.window = parts.option("window"),
+                                    .pages = {.block_size = parts.option("block_size")}};
+  auto pool = std::make_shared<PagePool>(with_window(spec, options.window), options.pages);
+  auto impl = std::make_unique<SlidingCache::Impl>(options, PagedSequence(std::move(pool), parts));
+  return std::unique_ptr<KvCache>(new SlidingCache(std::move(impl)));
+}
 
 void SlidingCache::prepare(std::int64_t n) { impl_->sequence.prepare(n); }
 void SlidingCache::attend(const Attention& attention) { impl_->sequence.attend(attention); }

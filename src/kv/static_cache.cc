@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kv/cache_access.h"
 #include "kv/layer_groups.h"
 #include "kv/page.h"
 #include "kv/page_attention.h"
@@ -100,6 +101,37 @@ void StaticCache::truncate(std::int64_t n) {
 std::unique_ptr<KvCache> StaticCache::clone() const {
   auto impl = std::make_unique<Impl>(impl_->spec, impl_->max_length);
   impl->copy_tokens(*impl_);
+  return std::unique_ptr<KvCache>(new StaticCache(std::move(impl)));
+}
+
+CacheParts CacheAccess::parts(const StaticCache& cache) {
+  const StaticCache::Impl& impl = *cache.impl_;
+  CacheParts parts;
+  parts.kind = cache.kind();
+  parts.options["max_length"] = impl.max_length;
+  parts.length = impl.length;
+  for (std::size_t g = 0; g < impl.layers.groups.size(); ++g) {
+    parts.first.push_back(0);
+    const std::int64_t bytes = page_bytes(impl.layers.groups[g], kPageTokens, impl.encoding);
+    for (std::int64_t i = 0; i < pages_for(impl.length, kPageTokens); ++i) {
+      parts.pages.push_back(
+          {impl.slab.narrow(0, impl.starts[g] + i * bytes, bytes), i * kPageTokens});
+    }
+  }
+  return parts;
+}
+
+std::unique_ptr<KvCache> CacheAccess::fixed(const KvSpec& spec, PartsReader& parts) {
+  auto impl = std::make_unique<StaticCache::Impl>(spec, parts.option("max_length"));
+  impl->length = parts.parts().length;
+  if (impl->length > impl->max_length) parts.fail("expected no more tokens than max_length");
+  for (std::size_t g = 0; g < impl->layers.groups.size(); ++g) {
+    const std::int64_t bytes = page_bytes(impl->layers.groups[g], kPageTokens, impl->encoding);
+    const std::int64_t pages = pages_for(impl->length, kPageTokens);
+    for (std::int64_t i = parts.first(g, 0, pages); i < pages; ++i) {
+      impl->slab.narrow(0, impl->starts[g] + i * bytes, bytes).copy_(parts.next(bytes));
+    }
+  }
   return std::unique_ptr<KvCache>(new StaticCache(std::move(impl)));
 }
 

@@ -34,6 +34,15 @@ Snapshot::Snapshot(SnapshotParts parts) {
   frozen_ = std::move(frozen);
 }
 
+void Snapshot::Frozen::verify(std::int64_t n) const {
+  const auto needed = [n](const FileSection& page) { return page.position < n; };
+  for (const FileSection& page : unverified) {
+    if (needed(page)) page.verify(file->name(), "a page");
+  }
+  std::erase_if(unverified, needed);
+  if (unverified.empty()) file.reset();
+}
+
 const PrefixModel& Snapshot::model() const { return frozen_->parts.model; }
 const PrefixScope& Snapshot::scope() const { return frozen_->parts.scope; }
 const std::optional<std::string>& Snapshot::text() const { return frozen_->parts.text; }
@@ -49,6 +58,7 @@ std::unique_ptr<KvCache> Snapshot::fork(std::int64_t n) const {
   if (!cache.can_truncate(n)) return nullptr;
   std::unique_ptr<KvCache> fork = [&] {
     const std::lock_guard lock(frozen_->forking);
+    frozen_->verify(n);
     return cache.fork();
   }();
   if (n < fork->length()) fork->truncate(n);
