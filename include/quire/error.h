@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <quire/export.h>
+
 #include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include <quire/export.h>
 
 namespace quire {
 
@@ -21,6 +21,7 @@ enum class ErrorCode {
   kOutOfMemory,      // the host refused an allocation
   kIo,               // the operating system failed a read, write or map
   kTemplate,         // a chat template raised an exception of its own, or hit a limit
+  kOverloaded,       // more requests wait than may wait; try again later
   kBadNumber,        // NaN or infinity where a number was needed
 };
 

@@ -17,7 +17,10 @@ class SemanticCache;
 
 struct GeneratorOptions {
   int threads = 0;  // for its own thread pool; 0: one a core. The host's settings stay untouched.
-  std::int64_t prefill_chunk = 512;  // tokens a forward pass while reading the prompt
+  std::int64_t prefill_chunk = 512;  // tokens a forward pass while reading prompts
+  std::int64_t shared_chunk = 64;    // the same while other requests decode
+  std::int64_t max_batch = 32;       // answers generated at once; further requests wait …
+  std::int64_t max_queue = 1024;     // … and no more than so many
   // A prefix cache of its own within this budget (0: none), or one that generators share: not
   // owned, and it must outlive the generator.
   std::int64_t prefix_cache_bytes = 256ll << 20;
@@ -28,8 +31,14 @@ struct GeneratorOptions {
 
 // Runs requests on a model.
 //
-// Thread-safety: generate may be called concurrently (requests then take turns); calls with the
-// same cache may not.
+// Concurrent calls share one running batch: every forward pass computes the next tokens of all
+// requests, which reads the weights once for all of them. Requests join and leave at any pass,
+// first come, first served; each has its own sampling, stopping, callback, deadline and errors, and
+// gets the result it would get alone. A long prompt is read in pieces, between which others go on;
+// of prompts that begin alike and arrive together, the first is read and the others reuse its
+// pages (if there is a prefix cache). All work is done on the threads of callers and of the pool.
+//
+// Thread-safety: every method may be called concurrently; calls with the same cache may not.
 class QUIRE_EXPORT Generator {
  public:
   explicit Generator(std::shared_ptr<const Model> model, const GeneratorOptions& options = {});
@@ -39,7 +48,8 @@ class QUIRE_EXPORT Generator {
 
   // Throws Error: kInvalidArgument (a request that makes no sense), kContextOverflow (prompt + new
   // tokens over the model's context or the cache's capacity, before any work), kEmptyPrompt,
-  // kOutOfPages, kTemplate. After an error the caller's cache is as before the call.
+  // kOutOfPages, kTemplate, kOverloaded (max_queue requests wait already). After an error the
+  // caller's cache is as before the call.
   Result generate(const Request& request, const StreamCallback& stream = {});
 
   // Reads a prompt without generating, and freezes it: in `cache`, an empty one of any class, or in

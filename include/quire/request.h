@@ -77,8 +77,11 @@ enum class Stream { kContinue, kStop, kCancel };
 
 // Receives each chunk of text as it becomes certain: whole UTF-8, never part of a stop string;
 // together they are Result::text. kStop ends the answer here; kCancel abandons it. An exception
-// thrown here ends the request and reaches the caller of generate. It runs while the generator is
-// locked: it must not call back into it.
+// thrown here ends the request and reaches the caller of generate.
+//
+// It runs on the thread that called generate, and no lock is held: it may take its time, which
+// delays this answer alone, and use the generator, though this request keeps its place in the
+// batch.
 using StreamCallback = std::function<Stream(std::string_view chunk)>;
 
 }  // namespace quire

@@ -6,15 +6,17 @@
 #include <quire/prefix_cache.h>
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "generate/admission.h"
 #include "generate/answer.h"
 #include "generate/answer_reuse.h"
 #include "generate/chat_prompt.h"
+#include "generate/prefix_turns.h"
 #include "generate/run.h"
+#include "generate/scheduler.h"
 #include "generate/snapshot_start.h"
 #include "kernels/thread_pool.h"
 
@@ -25,17 +27,18 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, field, problem);
 }
 
+void check_positive(std::string_view field, std::int64_t value) {
+  if (value < 1) refuse(field, "expected at least 1, found " + std::to_string(value));
+}
+
 void check_request(const Request& request, bool streamed) {
   const int sources =
       (request.prompt ? 1 : 0) + (request.ids ? 1 : 0) + (request.messages.empty() ? 0 : 1);
   if (sources != 1) {
     refuse("request", "expected one of prompt, ids and messages, found " + std::to_string(sources));
   }
-  if (request.max_new_tokens < 1) {
-    refuse("max_new_tokens",
-           "expected at least 1, found " + std::to_string(request.max_new_tokens));
-  }
-  if (request.n < 1) refuse("n", "expected at least 1, found " + std::to_string(request.n));
+  check_positive("max_new_tokens", request.max_new_tokens);
+  check_positive("n", request.n);
   if (request.n > 1 && streamed) refuse("n", "expected 1 with a stream callback");
   if (request.logprobs < 0) {
     refuse("logprobs", "expected at least 0, found " + std::to_string(request.logprobs));
@@ -67,11 +70,14 @@ struct Generator::Impl {
         options(o),
         threads(o.threads),
         chat(model->tokenizer(), model->chat_template()),
-        prefixes(o.prefix_cache) {
+        prefixes(o.prefix_cache),
+        admission(o.max_batch, o.max_queue),
+        scheduler(*model, threads, {.chunk = o.prefill_chunk, .shared_chunk = o.shared_chunk}) {
     if (prefixes == nullptr && o.prefix_cache_bytes > 0) {
       own_prefixes.emplace(PrefixCacheOptions{.bytes = o.prefix_cache_bytes});
       prefixes = &*own_prefixes;
     }
+    if (prefixes != nullptr) turns.emplace(prefixes->options().block_size);
   }
 
   const Tokenizer& tokenizer(std::string_view field) const {
@@ -95,7 +101,9 @@ struct Generator::Impl {
   ChatPrompt chat;
   std::optional<PrefixCache> own_prefixes;
   PrefixCache* prefixes;  // null: none
-  std::mutex mutex;       // requests take turns
+  std::optional<PrefixTurns> turns;
+  Admission admission;
+  Scheduler scheduler;
 
   PrefixModel prefix_model() const { return {model->fingerprint(), model->kv_spec()}; }
   std::int64_t reusable_tokens() const;
@@ -107,8 +115,6 @@ struct Generator::Impl {
   Result run_with_prefixes(const Request& request, const AnswerOptions& answer,
                            const TokenIds& prompt, const StreamCallback& stream,
                            Run::Clock::time_point called);
-  void drive(Run& run, const Request& request);
-  at::Tensor pass(Run& run, bool drafts);
 };
 
 // Rotations that depend on a text's whole length make pages of its longer forms different ones.
@@ -119,38 +125,19 @@ std::int64_t Generator::Impl::reusable_tokens() const {
   return by_length ? rope.original_context : model->config().context;
 }
 
-// A draft must not fail a request that would do without it, so a pass that finds no room for one is
-// made again without.
-void Generator::Impl::drive(Run& run, const Request& request) {
-  while (!run.done()) {
-    if (request.deadline && Run::Clock::now() >= *request.deadline) {
-      run.expire();
-      if (run.done()) return;
-    }
-    at::Tensor logits;
-    try {
-      logits = pass(run, true);
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kOutOfPages) throw;
-      logits = pass(run, false);
-    }
-    run.take(logits.mutable_data_ptr<float>(), logits.size(1));
-  }
-}
-
-at::Tensor Generator::Impl::pass(Run& run, bool drafts) {
-  std::vector<Sequence> batch;
-  run.plan(options.prefill_chunk, drafts, batch);
-  return model->forward(batch, &threads).cpu();
-}
-
 Result Generator::Impl::run_with_prefixes(const Request& request, const AnswerOptions& answer,
                                           const TokenIds& prompt, const StreamCallback& stream,
                                           Run::Clock::time_point called) {
+  PrefixTurns::Turn turn(*turns, prompt, request.scope, !request.one_shot, request.deadline);
   PrefixMatch match = prefixes->lookup(prefix_model(), prompt, request.scope);
+  turn.reuses(match.reused_tokens());
   const std::unique_ptr<KvCache> cache = match.make_cache();
   Run run(*model, request, answer, prompt, match.reused_tokens(), *cache, stream);
-  drive(run, request);
+  run.when_read([&] {
+    if (turn.awaited()) match.store(prompt, *cache, false);
+    turn.end();
+  });
+  scheduler.drive(run, static_cast<bool>(stream), request.deadline);
   Result result = run.finish(called);
   result.usage.cached_tokens = match.reused_tokens();
   result.cache.reused = match.reused();
@@ -172,7 +159,7 @@ Result Generator::Impl::run_from_snapshot(const Request& request, const AnswerOp
   const SnapshotStart start = start_from(request.snapshot, prompt, reusable_tokens());
   Run run(*model, request, answer, prompt, start.reused, *start.cache, stream);
   if (start.reused == std::ssize(prompt)) run.start(start.logits);
-  drive(run, request);
+  scheduler.drive(run, static_cast<bool>(stream), request.deadline);
   Result result = run.finish(called);
   result.usage.cached_tokens = start.reused;
   result.cache.reused.snapshot = start.reused;
@@ -305,8 +292,11 @@ void Generator::Impl::check_fit(std::int64_t held, std::int64_t capacity, std::i
 
 Generator::Generator(std::shared_ptr<const Model> model, const GeneratorOptions& options) {
   if (!model) refuse("model", "expected a model, found null");
-  if (options.prefill_chunk < 1) {
-    refuse("prefill_chunk", "expected at least 1, found " + std::to_string(options.prefill_chunk));
+  check_positive("prefill_chunk", options.prefill_chunk);
+  check_positive("shared_chunk", options.shared_chunk);
+  check_positive("max_batch", options.max_batch);
+  if (options.max_queue < 0) {
+    refuse("max_queue", "expected at least 0, found " + std::to_string(options.max_queue));
   }
   impl_ = std::make_unique<Impl>(std::move(model), options);
 }
@@ -325,7 +315,7 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
                         stream, [&](const Request& own) { return generate(own, stream); });
   }
 
-  const std::lock_guard lock(impl_->mutex);
+  const Admission::Seat seat(impl_->admission, request.n, request.deadline);
   if (request.snapshot) return impl_->run_from_snapshot(request, options, prompt, stream, called);
   if (!request.cache && request.prefix_cache && impl_->prefixes != nullptr &&
       std::ssize(prompt) <= impl_->reusable_tokens()) {
@@ -335,7 +325,7 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
   if (!request.cache) own.emplace(impl_->model->kv_spec());
   KvCache& cache = own ? *own : *request.cache;
   Run run(*impl_->model, request, options, prompt, 0, cache, stream);
-  impl_->drive(run, request);
+  impl_->scheduler.drive(run, static_cast<bool>(stream), request.deadline);
   return run.finish(called);
 }
 
@@ -352,7 +342,6 @@ Snapshot Generator::prefill(const Request& request, std::unique_ptr<KvCache> cac
                    : request.snapshot ? request.snapshot.capacity()
                                       : KvCache::kUnlimited,
                    std::ssize(prompt), 0);
-  const std::lock_guard lock(impl_->mutex);
   return impl_->prefill_to_snapshot(request, prompt, std::move(cache));
 }
 
@@ -361,7 +350,6 @@ std::vector<float> Generator::next_logits(const Request& request) {
   if (request.cache) refuse("cache", "expected none");
   const TokenIds prompt = impl_->tokenize(request);
   impl_->check_fit(request, std::ssize(prompt));
-  const std::lock_guard lock(impl_->mutex);
   DynamicCache cache(impl_->model->kv_spec());
   const at::Tensor logits = quire::prefill(*impl_->model, impl_->threads, prompt, cache,
                                            impl_->options.prefill_chunk, std::nullopt)

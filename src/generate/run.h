@@ -7,9 +7,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "generate/answer.h"
@@ -43,6 +45,9 @@ class Run {
 
   // The whole prompt is in the cache, and these are the logits after it. Throws as take.
   void start(std::span<const float> logits);
+
+  // Called once the whole prompt is in the cache, before the first token is chosen.
+  void when_read(std::function<void()> call) { when_read_ = std::move(call); }
 
   bool done() const;
 
@@ -98,6 +103,7 @@ class Run {
   std::vector<Decoding> answers_;
   std::optional<Clock::time_point> started_;
   std::optional<Clock::time_point> first_token_;
+  std::function<void()> when_read_;
   bool expired_ = false;
 };
 

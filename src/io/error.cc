@@ -25,6 +25,8 @@ std::string_view to_string(ErrorCode code) {
       return "Io";
     case ErrorCode::kTemplate:
       return "Template";
+    case ErrorCode::kOverloaded:
+      return "Overloaded";
     case ErrorCode::kBadNumber:
       return "BadNumber";
   }
