@@ -4,6 +4,7 @@
 #include <quire/error.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -27,17 +28,33 @@ std::mt19937_64 seeded(std::uint64_t seed, std::uint64_t stream) {
   return std::mt19937_64(words);
 }
 
-// Also the check that next() promises, since everything starts from the largest logit.
+[[noreturn]] void refuse_number(std::span<const float> logits) {
+  const auto bad = std::ranges::find_if(
+      logits, [](float x) { return !(x < std::numeric_limits<float>::infinity()); });
+  throw Error(ErrorCode::kBadNumber, "logits",
+              "expected finite numbers, found " + std::to_string(*bad) + " for token " +
+                  std::to_string(bad - logits.begin()));
+}
+
+// Also the check that next() promises, since everything starts from the largest logit. It runs for
+// every token over the whole vocabulary: several maxima side by side, which compilers make vectors.
 float largest_of(std::span<const float> logits) {
-  float largest = kRemoved;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (std::isnan(logits[i]) || logits[i] == std::numeric_limits<float>::infinity()) {
-      throw Error(ErrorCode::kBadNumber, "logits",
-                  "expected finite numbers, found " + std::to_string(logits[i]) + " for token " +
-                      std::to_string(i));
-    }
-    largest = std::max(largest, logits[i]);
+  constexpr std::size_t kSideBySide = 16;
+  std::array<float, kSideBySide> best;
+  best.fill(kRemoved);
+  int bad = 0;
+  const auto look_at = [&](std::size_t i, std::size_t lane) {
+    const float x = logits[i + lane];
+    bad |= x < std::numeric_limits<float>::infinity() ? 0 : 1;
+    best[lane] = x > best[lane] ? x : best[lane];
+  };
+  std::size_t i = 0;
+  for (; i + kSideBySide <= logits.size(); i += kSideBySide) {
+    for (std::size_t lane = 0; lane < kSideBySide; ++lane) look_at(i, lane);
   }
+  for (; i < logits.size(); ++i) look_at(i, 0);
+  if (bad != 0) refuse_number(logits);
+  const float largest = *std::ranges::max_element(best);
   if (largest == kRemoved) {
     throw Error(ErrorCode::kBadNumber, "logits", "expected a finite number, found none");
   }
@@ -49,7 +66,7 @@ double weight(float x, float largest) { return static_cast<double>(std::exp(x - 
 
 double sum_of_weights(std::span<const float> logits, float largest) {
   double sum = 0;
-  for (const float x : logits) sum += weight(x, largest);
+  for (const float x : logits) sum += x == kRemoved ? 0 : weight(x, largest);
   return sum;
 }
 
@@ -95,20 +112,27 @@ void keep_min_p(std::span<float> logits, double min_p) {
   }
 }
 
+// Of equals the first.
 TokenId likeliest(std::span<const float> logits) {
-  return static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  return static_cast<TokenId>(std::ranges::find(logits, largest_of(logits)) - logits.begin());
 }
 
 // The token at which the running probability, by id, passes a uniform number.
 TokenId draw(std::span<const float> logits, float largest, std::mt19937_64& random) {
-  const double uniform = static_cast<double>(random() >> 11) * 0x1p-53;
-  const double target = uniform * sum_of_weights(logits, largest);
-  double passed = 0;
-  std::size_t last = 0;
+  std::vector<std::pair<std::size_t, double>> candidates;  // ids and weights
+  double sum = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     if (logits[i] == kRemoved) continue;
-    last = i;
-    passed += weight(logits[i], largest);
+    candidates.emplace_back(i, weight(logits[i], largest));
+    sum += candidates.back().second;
+  }
+  const double uniform = static_cast<double>(random() >> 11) * 0x1p-53;
+  const double target = uniform * sum;
+  double passed = 0;
+  std::size_t last = 0;
+  for (const auto& [id, share] : candidates) {
+    last = id;
+    passed += share;
     if (passed > target) break;
   }
   return static_cast<TokenId>(last);
