@@ -162,7 +162,10 @@ std::map<std::string, int> units_of(const Utterance& said, bool only_counted = f
     if (word.kind != WordKind::kWord) continue;
     const bool counted =
         i > 0 && (said.words[i - 1].kind == WordKind::kNumber || said.words[i - 1].folded == "per");
-    const std::string_view unit = unit_of(word.folded, counted);
+    // "17 a", "5 in the": other words, unless they are written to the number.
+    const bool other =
+        (word.folded == "a" || word.folded == "in" || word.folded == "us") && !word.glued;
+    const std::string_view unit = other ? std::string_view() : unit_of(word.folded, counted);
     if (!unit.empty() && (counted || !only_counted)) ++units[std::string(unit)];
   }
   return units;

@@ -191,6 +191,7 @@ class Signs {
       if (is_negation_of(far.stem, word.stem)) return {"=" + word.stem, false, true};
     }
     Sign alone;
+    if (switched_off(i)) return {"=switched", true, false};
     for (const Pole& pole : poles_of(word.stem)) {
       const std::string axis = "#" + std::to_string(pole.axis);
       const Pole opposite{pole.axis, !pole.negative, pole.strong};
@@ -201,6 +202,16 @@ class Signs {
     if (!alone.axis.empty()) return alone;
     if (is_un_word(word.folded)) return {"=" + word.stem.substr(2), true, false};
     return {};
+  }
+
+  // "turn … off" says "disable".
+  bool switched_off(std::size_t i) const {
+    constexpr std::size_t kBetween = 3;
+    if (!is(i, "off")) return false;
+    for (std::size_t j = i > kBetween ? i - kBetween : 0; j < i; ++j) {
+      if (own_.words[j].stem == "turn" || own_.words[j].stem == "switch") return true;
+    }
+    return false;
   }
 
   static bool stands_at(const Utterance& said, const Pole& pole) {

@@ -28,6 +28,22 @@ std::string key_of(const Word& word) {
   return word.kind == WordKind::kNumber ? std::to_string(word.value) : word.stem;
 }
 
+bool is_be(std::string_view folded) {
+  return folded == "is" || folded == "are" || folded == "was" || folded == "were" ||
+         folded == "be" || folded == "been";
+}
+
+// What may stand between a preposition and its noun.
+bool is_determiner(std::string_view folded) {
+  return folded == "the" || folded == "a" || folded == "an" || folded == "my" || folded == "your" ||
+         folded == "our" || folded == "and";
+}
+
+bool is_object_pronoun(std::string_view folded) {
+  return folded == "me" || folded == "him" || folded == "her" || folded == "us" ||
+         folded == "them" || folded == "you";
+}
+
 // The words that from, to, than, … take: up to the next function word.
 Frame frame_of(const Utterance& said) {
   Frame frame;
@@ -48,19 +64,18 @@ Frame frame_of(const Utterance& said) {
         frame.after[preposition].insert(key);
       }
       frame.passive |= be && word.folded.ends_with("ed");
-      be = false;
       continue;
     }
     if (word.kind != WordKind::kWord) continue;
     frame.passive |= be && word.folded == "used";
-    be |= word.folded == "is" || word.folded == "are" || word.folded == "was" ||
-          word.folded == "were" || word.folded == "be" || word.folded == "been";
-    const bool article = word.folded == "the" || word.folded == "a" || word.folded == "an" ||
-                         word.folded == "my" || word.folded == "your" || word.folded == "our" ||
-                         word.folded == "and";
+    be |= is_be(word.folded);
     if (is_preposition(word.folded)) {
-      preposition = word.folded;
-    } else if (!article) {
+      // "than to fly" compares.
+      if (preposition != "than" || word.folded != "to") preposition = word.folded;
+    } else if (is_object_pronoun(word.folded) && !preposition.empty()) {
+      frame.after[preposition].insert(word.folded);
+      preposition.clear();
+    } else if (!is_determiner(word.folded)) {
       preposition.clear();
     }
   }
@@ -96,6 +111,44 @@ std::string exchanged(const Frame& a, const Frame& b) {
     const std::string y = moved(others, words, a.all);
     if (!x.empty() && !y.empty())
       return preposition + " " + x + " against " + preposition + " " + y;
+  }
+  return {};
+}
+
+// Prepositions that say opposite or different things of the same noun; those of one group do not.
+int direction_of(std::string_view preposition) {
+  constexpr std::array<std::string_view, 7> kGroups = {" to into onto until ",
+                                                       " from since ",
+                                                       " by ",
+                                                       " before ",
+                                                       " after ",
+                                                       " within ",
+                                                       " against "};
+  for (std::size_t i = 0; i < kGroups.size(); ++i) {
+    if (kGroups[i].find(" " + std::string(preposition) + " ") != std::string_view::npos) {
+      return static_cast<int>(i) + 1;
+    }
+  }
+  return 0;
+}
+
+std::set<int> directions(const Frame& frame, const std::string& noun) {
+  std::set<int> result;
+  for (const auto& [preposition, words] : frame.after) {
+    const int direction = direction_of(preposition);
+    if (direction != 0 && words.contains(noun)) result.insert(direction);
+  }
+  return result;
+}
+
+// A noun that one text sends something to and the other takes it from.
+std::string redirected(const Frame& a, const Frame& b) {
+  for (const auto& [preposition, words] : a.after) {
+    for (const std::string& noun : words) {
+      const std::set<int> here = directions(a, noun);
+      const std::set<int> there = directions(b, noun);
+      if (!here.empty() && !there.empty() && here != there) return preposition + " " + noun;
+    }
   }
   return {};
 }
@@ -180,6 +233,7 @@ Objection exchanged_roles(const Pairing& pairing) {
   const Frame b = frame_of(pairing.stored.said);
   if (pairing.differences() <= kMostDifferences && a.passive == b.passive) {
     if (std::string how = exchanged(a, b); !how.empty()) return how;
+    if (std::string how = redirected(a, b); !how.empty()) return how + " on one side";
   }
   if (pairing.differences() <= 1 && reordered(a, b)) return "the same words in another order";
   if (std::string how = exchanged_han(pairing.asked.said, pairing.stored.said); !how.empty()) {

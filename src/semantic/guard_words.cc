@@ -122,6 +122,9 @@ Objection differing_bounds(const Utterance& a, const Utterance& b) {
       return "at least against at most";
   }
   if (has_word(a, "only") != has_word(b, "only")) return "only on one side";
+  if (has_phrase(a, "every", "other") != has_phrase(b, "every", "other")) {
+    return "every other on one side";
+  }
   return std::nullopt;
 }
 
@@ -178,9 +181,46 @@ std::size_t place(const Utterance& said, std::size_t word) {
       said.words.begin(), said.words.begin() + static_cast<std::ptrdiff_t>(word), is_content));
 }
 
+// The Chinese characters of a text, but for those that only make it a question or polite.
+std::vector<std::string> han_of(const Utterance& said) {
+  constexpr std::array<std::string_view, 8> kParticles = {"吗", "呢", "啊", "吧",
+                                                          "了", "的", "您", "请"};
+  std::vector<std::string> han;
+  for (const Word& word : said.words) {
+    if (word.kind != WordKind::kHan) continue;
+    if (std::ranges::find(kParticles, word.text) == kParticles.end()) han.push_back(word.text);
+  }
+  return han;
+}
+
+// One word of one or two characters in place of another. Many characters have no state of their
+// own, so the words alone decide.
+Objection substituted_han(const Utterance& a, const Utterance& b) {
+  constexpr std::array<std::string_view, 3> kHow = {"如何", "怎么", "怎样"};
+  const std::vector<std::string> x = han_of(a);
+  const std::vector<std::string> y = han_of(b);
+  if (x.size() != y.size()) return std::nullopt;
+  std::string only_x;
+  std::string only_y;
+  std::size_t first = x.size();
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == y[i]) continue;
+    first = std::min(first, i);
+    if (i > first + 1) return std::nullopt;
+    only_x += x[i];
+    only_y += y[i];
+  }
+  const auto asks_how = [&](const std::string& word) {
+    return std::ranges::find(kHow, word) != kHow.end();
+  };
+  if (only_x.empty() || (asks_how(only_x) && asks_how(only_y))) return std::nullopt;
+  return only_x + " against " + only_y;
+}
+
 }  // namespace
 
 Objection substituted_word(const Pairing& pairing) {
+  if (auto han = substituted_han(pairing.asked.said, pairing.stored.said)) return han;
   // Below it two words in like places are mostly different things.
   constexpr double kSameThing = 0.70;
   // Where more than the word changed, only what has nothing to do with it.

@@ -38,7 +38,7 @@ constexpr std::string_view kFunctionWords =
 
 constexpr std::string_view kRequestWords =
     "please tell explain show give help know understand wonder wondering wondered wants want need "
-    "like hi hello hey thanks thank thx good morning afternoon evening dear kindly sorry excuse ok "
+    "like hi hello hey thanks thank thx dear kindly sorry excuse ok "
     "okay yes well let say see get ask asking asked question questions answer way ways step steps "
     "best possible able use used using go going able manage try trying tried possible people "
     "person "

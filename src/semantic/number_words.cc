@@ -23,10 +23,11 @@ constexpr Value kTens[] = {{"twenty", 20}, {"thirty", 30},  {"forty", 40},  {"fi
                            {"sixty", 60},  {"seventy", 70}, {"eighty", 80}, {"ninety", 90}};
 constexpr Value kMultipliers[] = {
     {"hundred", 1e2}, {"thousand", 1e3}, {"million", 1e6}, {"billion", 1e9}, {"trillion", 1e12}};
+// "First" is the opposite of "last" more often than a number.
 constexpr Value kOrdinals[] = {
-    {"first", 1},     {"second", 2},   {"third", 3},      {"fourth", 4},     {"fifth", 5},
-    {"sixth", 6},     {"seventh", 7},  {"eighth", 8},     {"ninth", 9},      {"tenth", 10},
-    {"eleventh", 11}, {"twelfth", 12}, {"twentieth", 20}, {"hundredth", 100}};
+    {"second", 2},   {"third", 3},      {"fourth", 4},     {"fifth", 5},  {"sixth", 6},
+    {"seventh", 7},  {"eighth", 8},     {"ninth", 9},      {"tenth", 10}, {"eleventh", 11},
+    {"twelfth", 12}, {"twentieth", 20}, {"hundredth", 100}};
 constexpr Value kSuffixes[] = {{"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"B", 1e9}, {"bn", 1e9}};
 constexpr std::pair<std::string_view, std::string_view> kCurrencies[] = {
     {"$", "dollar"}, {"€", "euro"}, {"£", "pound"}, {"¥", "yen"}, {"₹", "rupee"}, {"₩", "won"}};

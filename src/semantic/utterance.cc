@@ -105,6 +105,7 @@ class Reader {
   }
 
   void body(std::string_view text) {
+    if (text == "1st") return add(WordKind::kWord, "first");
     if (const auto number = read_number(text)) return add_number(*number);
     if (iso_date(text)) return;
     if (looks_like_identifier(text)) return identifier(text);
@@ -215,7 +216,11 @@ class Reader {
     word.kind = WordKind::kNumber;
     word.value = number.value;
     words_.push_back(std::move(word));
-    for (const std::string& unit : number.around) add(WordKind::kWord, unit);
+    for (const std::string& unit : number.around) {
+      const std::size_t before = words_.size();
+      add(WordKind::kWord, unit);
+      if (words_.size() > before) words_.back().glued = true;
+    }
   }
 
   void add(WordKind kind, std::string_view text) {
@@ -235,6 +240,19 @@ class Reader {
 
   std::vector<Word>& words_;
 };
+
+// "Good morning" is a greeting, whatever the time of day.
+void join_greetings(std::vector<Word>& words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string& next = words[i + 1].folded;
+    if (words[i].folded != "good" ||
+        (next != "morning" && next != "afternoon" && next != "evening" && next != "day")) {
+      continue;
+    }
+    words[i].folded = words[i].stem = "hello";
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+}
 
 // A capital counts where the sentence does not ask for one and the text is not all capitals.
 void mark_capitals(std::vector<Word>& words) {
@@ -279,6 +297,7 @@ Utterance read_utterance(std::string_view text) {
   utterance.quoted = quotations(utterance.text);
   Reader(utterance.words).read(utterance.text);
   mark_capitals(utterance.words);
+  join_greetings(utterance.words);
   join_number_words(utterance.words);
   return utterance;
 }

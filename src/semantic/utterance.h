@@ -31,6 +31,7 @@ struct Word {
   std::string stem;    // of the folded form: inflection and British spelling removed
   double value = 0;
   bool spelled = false;  // a number in letters
+  bool glued = false;    // written to the number before it: the m of 5m
   bool capital = false;  // a capital where a sentence does not ask for one
   bool shouted = false;  // capitals only, two or more
 };

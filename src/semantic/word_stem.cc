@@ -13,24 +13,25 @@ using Form = std::pair<std::string_view, std::string_view>;
 
 // Irregular forms of frequent verbs and nouns, by the base form.
 constexpr Form kIrregular[] = {
-    {"bought", "buy"},   {"sold", "sell"},      {"won", "win"},       {"lost", "lose"},
-    {"built", "build"},  {"paid", "pay"},       {"made", "make"},     {"got", "get"},
-    {"wrote", "write"},  {"written", "write"},  {"sent", "send"},     {"left", "leave"},
-    {"went", "go"},      {"gone", "go"},        {"took", "take"},     {"taken", "take"},
-    {"gave", "give"},    {"given", "give"},     {"found", "find"},    {"kept", "keep"},
-    {"held", "hold"},    {"ran", "run"},        {"began", "begin"},   {"begun", "begin"},
-    {"chose", "choose"}, {"chosen", "choose"},  {"broke", "break"},   {"broken", "break"},
-    {"spoke", "speak"},  {"spoken", "speak"},   {"drove", "drive"},   {"knew", "know"},
-    {"known", "know"},   {"saw", "see"},        {"seen", "see"},      {"said", "say"},
-    {"told", "tell"},    {"thought", "think"},  {"came", "come"},     {"became", "become"},
-    {"led", "lead"},     {"met", "meet"},       {"spent", "spend"},   {"lent", "lend"},
-    {"taught", "teach"}, {"caught", "catch"},   {"felt", "feel"},     {"meant", "mean"},
-    {"ate", "eat"},      {"eaten", "eat"},      {"drank", "drink"},   {"stole", "steal"},
-    {"grew", "grow"},    {"grown", "grow"},     {"fell", "fall"},     {"men", "man"},
-    {"women", "woman"},  {"children", "child"}, {"people", "person"}, {"feet", "foot"},
-    {"better", "good"},  {"best", "good"},      {"worse", "bad"},     {"worst", "bad"},
-    {"has", "have"},     {"had", "have"},       {"does", "do"},       {"did", "do"},
-    {"done", "do"},      {"died", "die"},       {"dying", "die"},     {"lying", "lie"}};
+    {"bought", "buy"},    {"sold", "sell"},       {"won", "win"},       {"lost", "lose"},
+    {"built", "build"},   {"paid", "pay"},        {"made", "make"},     {"got", "get"},
+    {"wrote", "write"},   {"written", "write"},   {"sent", "send"},     {"left", "leave"},
+    {"went", "go"},       {"gone", "go"},         {"took", "take"},     {"taken", "take"},
+    {"gave", "give"},     {"given", "give"},      {"found", "find"},    {"kept", "keep"},
+    {"held", "hold"},     {"ran", "run"},         {"began", "begin"},   {"begun", "begin"},
+    {"chose", "choose"},  {"chosen", "choose"},   {"broke", "break"},   {"broken", "break"},
+    {"spoke", "speak"},   {"spoken", "speak"},    {"drove", "drive"},   {"knew", "know"},
+    {"known", "know"},    {"saw", "see"},         {"seen", "see"},      {"said", "say"},
+    {"told", "tell"},     {"thought", "think"},   {"came", "come"},     {"became", "become"},
+    {"led", "lead"},      {"met", "meet"},        {"spent", "spend"},   {"lent", "lend"},
+    {"taught", "teach"},  {"caught", "catch"},    {"felt", "feel"},     {"meant", "mean"},
+    {"ate", "eat"},       {"eaten", "eat"},       {"drank", "drink"},   {"stole", "steal"},
+    {"grew", "grow"},     {"grown", "grow"},      {"fell", "fall"},     {"men", "man"},
+    {"women", "woman"},   {"children", "child"},  {"people", "person"}, {"feet", "foot"},
+    {"better", "good"},   {"best", "good"},       {"worse", "bad"},     {"worst", "bad"},
+    {"has", "have"},      {"had", "have"},        {"does", "do"},       {"did", "do"},
+    {"done", "do"},       {"died", "die"},        {"dying", "die"},     {"lying", "lie"},
+    {"forgot", "forget"}, {"forgotten", "forget"}};
 
 bool is_vowel(char c) { return std::string_view("aeiouy").find(c) != std::string_view::npos; }
 

@@ -65,6 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Guard::kUnits, "an hourly backup", "a weekly backup"},
                       Case{std::nullopt, "a 20 kg bag", "a bag of 20 kilograms"},
                       Case{std::nullopt, "every 5 secs", "every 5 seconds"},
+                      Case{std::nullopt, "Is 23 a prime number?", "Is 23 prime?"},
                       Case{std::nullopt, "yearly fees", "annual fees"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -81,6 +82,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{Guard::kPolarity, "Why does the build fail to start?", "Why does the build start?"},
         Case{Guard::kPolarity, "the tallest tower", "the shortest tower"},
         Case{Guard::kPolarity, "这家店不开门吗", "这家店开门吗"},
+        Case{Guard::kPolarity, "the first train of the day", "the last train of the day"},
+        Case{Guard::kPolarity, "Is the bakery open at night?",
+             "Is the bakery open in the morning?"},
+        Case{Guard::kPolarity, "Turn the alerts off", "Enable the alerts"},
+        Case{std::nullopt, "Turn the alerts off", "Disable the alerts"},
+        Case{std::nullopt, "Good morning, is the bakery open?", "Is the bakery open?"},
         Case{std::nullopt, "Why isn't it working?", "Why is it not working?"},
         Case{std::nullopt, "The option is not valid", "The option is invalid"},
         Case{std::nullopt, "It isn't hard", "It's easy"},
@@ -116,7 +123,15 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Guard::kReferents, "Must I attend?", "May I attend?"},
                       Case{Guard::kReferents, "Are all seats taken?", "Are some seats taken?"},
                       Case{Guard::kReferents, "Only guests may park", "Guests may park"},
+                      Case{Guard::kReferents, "Water it every other day", "Water it every day"},
                       Case{std::nullopt, "Where can I park?", "How can I park?"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Substitution, Cases,
+    ::testing::Values(Case{Guard::kSubstitution, "怎么打开通知？", "怎么关闭通知？"},
+                      Case{Guard::kSubstitution, "明天北京的天气", "明天上海的天气"},
+                      Case{std::nullopt, "怎么打开通知？", "如何打开通知"},
+                      Case{std::nullopt, "什么是区块链？", "区块链是什么？"}));
 
 struct LabelledPair {
   bool reusable;
