@@ -34,6 +34,7 @@ struct Arguments : SharedOptions {
   bool prompt_lookup = false;
   std::string embedder;
   double semantic_threshold = 0.95;
+  std::string prefix_disk, redis;
 };
 
 // One process: the model, and the sessions that lines share.
@@ -41,7 +42,9 @@ class Server {
  public:
   explicit Server(const Arguments& options)
       : model_(load_model(options)),
-        prefixes_({.explain_across_namespaces = options.explain_across_namespaces}),
+        prefixes_({.explain_across_namespaces = options.explain_across_namespaces,
+                   .disk_path = options.prefix_disk,
+                   .redis_url = options.redis}),
         answers_(answers_of(options)),
         generator_(model_, {.threads = options.threads,
                             .prefix_cache = &prefixes_,
@@ -200,6 +203,11 @@ void add_generate(CLI::App& app) {
   add_source_options(*command, *a);
   add_request_options(*command, *a);
   add_run_options(*command, *a);
+  command->add_option(
+      "--prefix-disk", a->prefix_disk,
+      "A file that keeps computed prefixes beyond this run; processes may share it");
+  command->add_option("--redis", a->redis,
+                      "redis://host:port or unix:/socket: a Redis that machines share prefixes by");
   add_output_options(*command, *a);
   command->callback([a, command] {
     if (!a->jsonl && !a->prompt && !a->file && !a->ids && !a->messages) {

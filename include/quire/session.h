@@ -24,6 +24,8 @@ struct SessionOptions {
 // conversation given at once, whatever the template does to earlier messages.
 //
 // Where a cache cannot be truncated (a window has moved on), it is filled again from the start.
+// A session without a cache of the caller's begins with what the generator's prefix cache knows of
+// its first turn, and leaves that turn there for others.
 //
 // Thread-safety: one session, one thread at a time; sessions of one generator are independent.
 // The generator must outlive its sessions.

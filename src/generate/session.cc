@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <quire/dynamic_cache.h>
 #include <quire/error.h>
+#include <quire/model.h>
+#include <quire/prefix_cache.h>
 #include <quire/session.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "prompt/common_prefix.h"
@@ -18,9 +21,13 @@ struct Session::Impl {
   std::vector<Message> messages;
   TokenIds ids;  // what the cache holds
 
+  bool own_cache = false;  // not the caller's, so another one may take its place
+
   Result answer(std::vector<Message> conversation, const Request& settings,
                 const StreamCallback& stream);
   CommonPrefix reuse(std::span<const TokenId> prompt);
+  std::optional<PrefixMatch> begin(std::span<const TokenId> prompt, const Request& settings);
+  void finish(std::optional<PrefixMatch>& begun, const Request& settings, Result& result);
 };
 
 // Cuts the cache down to the common prefix. What remains of it is what `ids` says.
@@ -38,6 +45,36 @@ CommonPrefix Session::Impl::reuse(std::span<const TokenId> prompt) {
   return m;
 }
 
+// An empty cache is filled with what the generator's prefix cache has of the prompt. Where
+// rotations depend on a text's length, pages cannot be shared by texts that go on growing.
+std::optional<PrefixMatch> Session::Impl::begin(std::span<const TokenId> prompt,
+                                                const Request& settings) {
+  PrefixCache* prefixes = generator->prefix_cache();
+  const Model& model = *generator->model();
+  const RopeScaling scaling = model.config().rope.scaling;
+  if (!own_cache || cache->length() > 0 || prefixes == nullptr || !settings.prefix_cache ||
+      scaling == RopeScaling::kDynamic || scaling == RopeScaling::kLongRope) {
+    return std::nullopt;
+  }
+  PrefixMatch match =
+      prefixes->lookup({model.fingerprint(), model.kv_spec()}, prompt, settings.scope);
+  cache = match.make_cache();
+  ids.assign(prompt.begin(), prompt.begin() + match.reused_tokens());
+  return match;
+}
+
+// Tells what was reused, and lets others have the text.
+void Session::Impl::finish(std::optional<PrefixMatch>& begun, const Request& settings,
+                           Result& result) {
+  if (!begun) return;
+  result.usage.cached_tokens = begun->reused_tokens();
+  result.cache.reused = begun->reused();
+  result.cache.why_not_more = begun->why_not_more();
+  const bool complete = result.finish_reason != FinishReason::kCancelled &&
+                        result.finish_reason != FinishReason::kDeadline;
+  if (complete && !settings.one_shot) begun->store(ids, *cache);
+}
+
 Result Session::Impl::answer(std::vector<Message> conversation, const Request& settings,
                              const StreamCallback& stream) {
   if (settings.prompt || settings.ids || !settings.messages.empty() || settings.cache ||
@@ -50,6 +87,7 @@ Result Session::Impl::answer(std::vector<Message> conversation, const Request& s
   request.messages = conversation;
   if (request.tools_json.empty()) request.tools_json = tools_json;
   const TokenIds prompt = generator->tokenize(request);
+  std::optional<PrefixMatch> begun = begin(prompt, settings);
   const CommonPrefix reused = reuse(prompt);
 
   request.messages.clear();
@@ -72,6 +110,7 @@ Result Session::Impl::answer(std::vector<Message> conversation, const Request& s
   result.usage.cached_tokens = reused.tokens;
   result.cache.reused.memory = reused.tokens;
   result.cache.why_not_more = reused.why;
+  finish(begun, settings, result);
   return result;
 }
 
@@ -81,11 +120,13 @@ Session::Session(Generator& generator, SessionOptions options) : impl_(std::make
                 "expected an empty cache, found one of " + std::to_string(options.cache->length()) +
                     " tokens");
   }
+  const bool own = options.cache == nullptr;
   impl_->generator = &generator;
   impl_->start = std::move(options.messages);
   impl_->tools_json = std::move(options.tools_json);
   impl_->cache = options.cache ? std::move(options.cache)
                                : std::make_unique<DynamicCache>(generator.model()->kv_spec());
+  impl_->own_cache = own;
   impl_->messages = impl_->start;
 }
 
@@ -117,6 +158,7 @@ Session Session::fork() const {
   copy->start = impl_->start;
   copy->tools_json = impl_->tools_json;
   copy->cache = impl_->cache->fork();
+  copy->own_cache = impl_->own_cache;
   copy->messages = impl_->messages;
   copy->ids = impl_->ids;
   return Session(std::move(copy));

@@ -100,6 +100,26 @@ TEST(Generate, KeepsAConversationInASession) {
   EXPECT_EQ(results[1]["cache"]["why_not_more"]["reason"], "end_of_stored");
 }
 
+TEST(Generate, AFileKeepsPrefixesForTheNextRun) {
+  const TemporaryFolder folder;
+  std::vector<std::string> arguments = kGenerate;
+  arguments.insert(arguments.end(), {"--prefix-disk", folder.path() / "pages.db"});
+  const json& row = smollm2_reference()["greedy"][0];
+  const std::vector<json> line = {
+      {{"prompt", row["prompt"]}, {"max_new_tokens", 20}, {"ignore_eos", true}}};
+  const json first = run_lines(arguments, line)[0];
+  const json second = run_lines(arguments, line)[0];
+  EXPECT_EQ(first["cache"]["reused"]["disk"], 0);
+  const std::int64_t prompt = second["usage"]["prompt_tokens"];
+  EXPECT_EQ(second["cache"]["reused"]["disk"], prompt - 1);
+  EXPECT_EQ(second["usage"]["cached_tokens"], prompt - 1);
+  EXPECT_EQ(second["ids"], row["new_ids"]);
+  const ProgramOutcome refused =
+      run_program({"generate", "smollm2", "-p", "a", "--redis", "http://x", "--json"});
+  EXPECT_EQ(json::parse(refused.out.empty() ? refused.err : refused.out)["error"]["code"],
+            "InvalidArgument");
+}
+
 TEST(Generate, GoesOnAfterBadLines) {
   const json good = {{"prompt", "a"}, {"max_new_tokens", 2}};
   const auto results = run_lines(
