@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -12,18 +13,33 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-}  // namespace
+// So large that the allocator maps it for itself and gives it back at once.
+constexpr std::size_t kPiece = std::size_t{64} << 20;
 
-void FreeMemory::operator()(std::byte* memory) const noexcept { std::free(memory); }
+std::size_t whole(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+}  // namespace
 
 AlignedMemory allocate_aligned(std::size_t bytes) {
   const bool huge = bytes >= 2 * kHugePage;
   const std::size_t alignment = huge ? kHugePage : kAlignment;
-  const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
-  void* memory = std::aligned_alloc(alignment, whole);
+  const std::size_t size = whole(bytes, alignment);
+  void* memory = std::aligned_alloc(alignment, size);
   if (memory == nullptr) throw std::bad_alloc();
-  if (huge) madvise(memory, whole, MADV_HUGEPAGE);  // a wish: failure changes nothing
-  return AlignedMemory(static_cast<std::byte*>(memory));
+  if (huge) madvise(memory, size, MADV_HUGEPAGE);  // a wish: failure changes nothing
+  return AlignedMemory(static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); });
+}
+
+AlignedMemory WeightArena::take(std::size_t bytes) {
+  const std::size_t taken = whole(bytes, kAlignment);
+  if (taken > size_ - used_) {
+    size_ = std::max(kPiece, whole(taken, kHugePage));
+    piece_ = allocate_aligned(size_);
+    used_ = 0;
+  }
+  AlignedMemory memory(piece_, piece_.get() + used_);
+  used_ += taken;
+  return memory;
 }
 
 }  // namespace quire

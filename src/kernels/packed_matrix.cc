@@ -48,10 +48,10 @@ std::size_t PackedMatrix::panel_bytes() const noexcept {
 }
 
 PackedMatrix::PackedMatrix(std::int64_t rows, std::int64_t cols, DType dtype,
-                           const RowSource& source, ThreadPool* pool)
+                           const RowSource& source, ThreadPool* pool, WeightArena* arena)
     : rows_(rows), cols_(cols), dtype_(dtype) {
   if (bytes() == 0) return;
-  data_ = allocate_aligned(bytes());
+  data_ = arena == nullptr ? allocate_aligned(bytes()) : arena->take(bytes());
   std::atomic<std::int64_t> next{0};
   run_on(pool, [&](int, int) {
     std::vector<float> floats(static_cast<std::size_t>(kPanel * cols_));

@@ -4,7 +4,8 @@
 //   f32, f16  [K][16]           the 16 outputs of one input side by side
 //   bf16      [(K + 1) / 2][16][2]   two inputs of an output side by side: one 32-bit lane gives
 //                                    both as floats by a shift and a mask, without a shuffle
-// One 64-byte aligned allocation; rounding from float is to nearest, ties to even.
+// 64-byte aligned, in memory of its own or an arena's; rounding from float is to nearest, ties to
+// even.
 //
 // Thread-safety: immutable after construction.
 #pragma once
@@ -33,7 +34,7 @@ class PackedMatrix {
   // Packs rows from `source` as `dtype` (kF32, kBF16 or kF16), in parallel on `pool` if not null.
   // The first exception that `source` throws is rethrown here. Throws std::bad_alloc.
   PackedMatrix(std::int64_t rows, std::int64_t cols, DType dtype, const RowSource& source,
-               ThreadPool* pool);
+               ThreadPool* pool, WeightArena* arena = nullptr);
 
   std::int64_t rows() const noexcept { return rows_; }  // N, outputs
   std::int64_t cols() const noexcept { return cols_; }  // K, inputs

@@ -137,10 +137,12 @@ int64_t QuantisedMatrix::panel_bytes() const noexcept {
 }
 
 QuantisedMatrix::QuantisedMatrix(int64_t rows, int64_t cols, BlockType type,
-                                 const QuantisedSource& source, ThreadPool* pool)
+                                 const QuantisedSource& source, ThreadPool* pool,
+                                 WeightArena* arena)
     : rows_(rows), cols_(cols), type_(type) {
   if (bytes() == 0) return;
-  data_ = allocate_aligned(static_cast<std::size_t>(bytes()));
+  const auto size = static_cast<std::size_t>(bytes());
+  data_ = arena == nullptr ? allocate_aligned(size) : arena->take(size);
   const QuantisedFormat format = quantised_format(type);
   std::atomic<int64_t> next{0};
   run_on(pool, [&](int, int) {

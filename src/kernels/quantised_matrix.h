@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The weight of a linear layer, N outputs by K inputs, in the codes of a quantised file, laid out
 // as linear() reads it (quantised_format.h). Codes and scales keep their values: row() gives what
-// dequantising the file gives, bit for bit. One 64-byte aligned allocation.
+// dequantising the file gives, bit for bit. 64-byte aligned, in memory of its own or an arena's.
 //
 // Thread-safety: immutable after construction.
 #pragma once
@@ -39,7 +39,7 @@ class QuantisedMatrix {
   // throws is rethrown here. Throws std::bad_alloc.
   // REQUIRES: `type` is quantised and `cols` a multiple of its block.
   QuantisedMatrix(std::int64_t rows, std::int64_t cols, BlockType type,
-                  const QuantisedSource& source, ThreadPool* pool);
+                  const QuantisedSource& source, ThreadPool* pool, WeightArena* arena = nullptr);
 
   std::int64_t rows() const noexcept { return rows_; }  // N, outputs
   std::int64_t cols() const noexcept { return cols_; }  // K, inputs

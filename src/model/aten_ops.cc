@@ -53,8 +53,8 @@ class AtenOps final : public Ops {
   AtenOps(Device device, DType dtype)
       : device_(device == Device::kCuda ? at::kCUDA : at::kCPU), type_(scalar_type(dtype)) {}
 
-  std::unique_ptr<const Matrix> matrix(const MatrixPlan& plan, DType dtype,
-                                       ThreadPool*) const override {
+  std::unique_ptr<const Matrix> matrix(const MatrixPlan& plan, DType dtype, ThreadPool*,
+                                       WeightArena*) const override {
     at::Tensor host = at::empty({plan.rows, plan.cols}, at::kFloat);
     read_rows(plan, 0, plan.rows, host.mutable_data_ptr<float>());
     const std::vector<float> bias = read_biases(plan);

@@ -50,11 +50,11 @@ std::int64_t number_bytes(std::int64_t rows, std::int64_t cols, DType dtype) {
 }
 
 PackedMatrix pack(const MatrixPlan& plan, std::int64_t begin, std::int64_t rows, DType dtype,
-                  ThreadPool* pool) {
+                  ThreadPool* pool, WeightArena* arena) {
   const RowSource source = [&plan, begin](std::int64_t first, std::int64_t count, float* out) {
     read_rows(plan, begin + first, count, out);
   };
-  return PackedMatrix(rows, plan.cols, dtype, source, pool);
+  return PackedMatrix(rows, plan.cols, dtype, source, pool, arena);
 }
 
 // Takes row `row` of a plan apart, block by block.
@@ -82,10 +82,10 @@ void take_row(const MatrixPlan& plan, std::int64_t row, const QuantisedRow& out)
 
 }  // namespace
 
-CpuMatrix::CpuMatrix(const MatrixPlan& plan, DType dtype, ThreadPool* pool)
+CpuMatrix::CpuMatrix(const MatrixPlan& plan, DType dtype, ThreadPool* pool, WeightArena* arena)
     : rows_(plan.rows), cols_(plan.cols), bias_(read_biases(plan)) {
   if (dtype != DType::kNative) {
-    pieces_.push_back({0, pack(plan, 0, plan.rows, dtype, pool)});
+    pieces_.push_back({0, pack(plan, 0, plan.rows, dtype, pool, arena)});
     return;
   }
   for (const Run& run : runs_of(plan)) {
@@ -93,9 +93,11 @@ CpuMatrix::CpuMatrix(const MatrixPlan& plan, DType dtype, ThreadPool* pool)
       const QuantisedSource source = [&](std::int64_t row, const QuantisedRow& out) {
         take_row(plan, run.first + row, out);
       };
-      pieces_.push_back({run.first, QuantisedMatrix(run.count, plan.cols, run.type, source, pool)});
+      pieces_.push_back(
+          {run.first, QuantisedMatrix(run.count, plan.cols, run.type, source, pool, arena)});
     } else {
-      pieces_.push_back({run.first, pack(plan, run.first, run.count, number_type(run.type), pool)});
+      pieces_.push_back(
+          {run.first, pack(plan, run.first, run.count, number_type(run.type), pool, arena)});
     }
   }
 }

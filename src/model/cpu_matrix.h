@@ -23,7 +23,7 @@ namespace quire {
 class CpuMatrix final : public Matrix {
  public:
   // Throws std::bad_alloc.
-  CpuMatrix(const MatrixPlan& plan, DType dtype, ThreadPool* pool);
+  CpuMatrix(const MatrixPlan& plan, DType dtype, ThreadPool* pool, WeightArena* arena);
 
   // The bytes that `plan` takes, biases apart.
   static std::int64_t packed_bytes(const MatrixPlan& plan, DType dtype);

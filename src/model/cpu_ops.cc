@@ -21,9 +21,9 @@ float* row(at::Tensor& x, std::int64_t i) { return out(x) + i * x.stride(0); }
 
 class CpuOps final : public Ops {
  public:
-  std::unique_ptr<const Matrix> matrix(const MatrixPlan& plan, DType dtype,
-                                       ThreadPool* pool) const override {
-    return std::make_unique<CpuMatrix>(plan, dtype, pool);
+  std::unique_ptr<const Matrix> matrix(const MatrixPlan& plan, DType dtype, ThreadPool* pool,
+                                       WeightArena* arena) const override {
+    return std::make_unique<CpuMatrix>(plan, dtype, pool, arena);
   }
 
   at::Tensor vector(std::span<const float> values) const override {

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/aligned_memory.h"
 #include "kernels/thread_pool.h"
 #include "model/weights_plan.h"
 
@@ -38,9 +39,9 @@ class Ops {
  public:
   virtual ~Ops() = default;
 
-  // Weights, read, decoded and rearranged on `pool`.
+  // Weights, read, decoded and rearranged on `pool`, in memory of the arena if it is not null.
   virtual std::unique_ptr<const Matrix> matrix(const MatrixPlan& plan, DType dtype,
-                                               ThreadPool* pool) const = 0;
+                                               ThreadPool* pool, WeightArena* arena) const = 0;
   virtual at::Tensor vector(std::span<const float> values) const = 0;
 
   // Uninitialised activations.

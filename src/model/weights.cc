@@ -86,7 +86,7 @@ class Loader {
     if (plan.parts.empty()) return nullptr;
     for (const TensorRows& part : plan.parts) fingerprint_.add(*part.tensor);
     for (const TensorRows& bias : plan.biases) fingerprint_.add(*bias.tensor);
-    MatrixPtr result = ops_.matrix(plan, dtype_, pool_);
+    MatrixPtr result = ops_.matrix(plan, dtype_, pool_, &arena_);
     for (const TensorRows& part : plan.parts) drop_pages(part.encoded());  // not needed any more
     done_ += plan.rows * plan.cols;
     if (progress_) {
@@ -113,6 +113,7 @@ class Loader {
   ThreadPool* pool_;
   const std::function<void(double)>& progress_;
   Fingerprint fingerprint_;
+  WeightArena arena_;
   std::int64_t done_ = 0;
 };
 

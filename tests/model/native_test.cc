@@ -46,7 +46,7 @@ TEST_P(Native, RowsAreThoseOfTheFile) {
   const ModelFiles files = open_model(file());
   ThreadPool pool(2);
   for (const MatrixPlan* plan : matrices(files.plan)) {
-    const CpuMatrix matrix(*plan, DType::kNative, &pool);
+    const CpuMatrix matrix(*plan, DType::kNative, &pool, nullptr);
     EXPECT_EQ(matrix.bytes(), CpuMatrix::packed_bytes(*plan, DType::kNative));
     std::vector<float> found(static_cast<std::size_t>(plan->cols));
     std::vector<float> expected(found.size());
