@@ -33,8 +33,9 @@ AlignedMemory allocate_aligned(std::size_t bytes) {
 AlignedMemory WeightArena::take(std::size_t bytes) {
   const std::size_t taken = whole(bytes, kAlignment);
   if (taken > size_ - used_) {
-    size_ = std::max(kPiece, whole(taken, kHugePage));
-    piece_ = allocate_aligned(size_);
+    const std::size_t size = std::max(kPiece, whole(taken, kHugePage));
+    piece_ = allocate_aligned(size);
+    size_ = size;
     used_ = 0;
   }
   AlignedMemory memory(piece_, piece_.get() + used_);

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Quire beside llama.cpp on the same GGUF file, in one run: prefill of 512 tokens, decode of 64.
+
+The two take turns; each figure is the best of all rounds, and only ratios of one run are worth
+quoting. llama.cpp is built once, for this machine, from the source package of llama-cpp-python that
+pip fetches (some ten minutes). Its place among Quire's decode is stated as a share, too: of the time
+that reading the weights once would take, measured by quire_linear_bench.
+
+    bench/beside_llama_cpp.py [--model FILE.gguf] [--dtype native] [--rounds 5]
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tarfile
+
+FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+PREFILL = 512
+DECODE = 64
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    home = os.environ.get("QUIRE_HOME", os.path.expanduser("~/.cache/quire"))
+    parser.add_argument("--model", default=os.path.join(home, "models/smollm2", FILE))
+    parser.add_argument("--build", type=pathlib.Path, default="build/release", help="of Quire")
+    parser.add_argument("--peer", type=pathlib.Path, default="build/llama.cpp",
+                        help="where llama.cpp is, or is to be built")
+    parser.add_argument("--dtype", default="native")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    return parser.parse_args()
+
+
+def run(command, **options):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def build_peer(folder):
+    program = folder / "build/bin/llama-bench"
+    if program.exists():
+        return program
+    folder.mkdir(parents=True, exist_ok=True)
+    print("building llama.cpp in", folder, file=sys.stderr)
+    run([sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "llama-cpp-python",
+         "llama-cpp-python", "-d", folder])
+    with tarfile.open(next(folder.glob("llama_cpp_python-*.tar.gz"))) as archive:
+        archive.extractall(folder)
+    source = next(folder.glob("llama_cpp_python-*/vendor/llama.cpp"))
+    run(["cmake", "-S", source, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Release",
+         "-DGGML_NATIVE=ON", "-DLLAMA_CURL=OFF", "-DBUILD_SHARED_LIBS=OFF"])
+    run(["cmake", "--build", folder / "build", "--target", "llama-bench", "-j"])
+    return program
+
+
+def llama(program, options):
+    rows = json.loads(run([program, "-m", options.model, "-t", options.threads, "-p", PREFILL,
+                           "-n", DECODE, "-r", "1", "-o", "json"]))
+    return {"decode" if row["n_gen"] else "prefill": row["avg_ts"] for row in rows}
+
+
+def quire(options):
+    ids = random.Random(0).sample(range(1000, 40000), PREFILL)
+    lines = [{"ids": ids, "max_new_tokens": 1, "prefix_cache": False},
+             {"ids": ids[:1], "max_new_tokens": DECODE + 1, "ignore_eos": True,
+              "prefix_cache": False}]
+    text = "".join(json.dumps(line) + "\n" for line in lines * 2)
+    out = run([options.build / "bin/quire", "generate", options.model, "--jsonl", "--dtype",
+               options.dtype, "--threads", options.threads], input=text)
+    timings = [json.loads(line)["timings"] for line in out.splitlines()]
+    return {"prefill": max(t["prefill_tokens_per_s"] for t in timings[0::2]),
+            "decode": max(t["decode_tokens_per_s"] for t in timings[1::2])}
+
+
+def stream_rate(options):
+    """Bytes a second that the cores read, doing nothing else."""
+    out = run([options.build / "bin/quire_linear_bench", "--benchmark_filter=^stream",
+               "--benchmark_format=json", "--benchmark_min_time=0.2"])
+    return json.loads(out)["benchmarks"][0]["bytes_per_second"]
+
+
+def main():
+    options = parse()
+    program = build_peer(options.peer)
+    weights = json.loads(run([options.build / "bin/quire", "inspect", options.model, "--json"]))
+    weight_bytes = weights["memory"]["weights"]
+    best = {"quire": {}, "llama.cpp": {}}
+    rate = 0
+    for _ in range(options.rounds):
+        for name, measure in (("quire", lambda: quire(options)),
+                              ("llama.cpp", lambda: llama(program, options))):
+            for key, value in measure().items():
+                best[name][key] = max(value, best[name].get(key, 0))
+        rate = max(rate, stream_rate(options))
+    print(f"{pathlib.Path(options.model).name}, {options.dtype}, {options.threads} threads, "
+          f"tokens a second, best of {options.rounds}")
+    for key in ("prefill", "decode"):
+        ours, theirs = best["quire"][key], best["llama.cpp"][key]
+        print(f"{key:8} quire {ours:8.1f}   llama.cpp {theirs:8.1f}   ratio {ours / theirs:.2f}")
+    if options.dtype == weights["memory"]["dtype"]:
+        share = best["quire"]["decode"] * weight_bytes / rate
+        print(f"decode takes the time to read the weights once ({rate / 1e9:.1f} GB/s) over {share:.2f}")
+
+
+if __name__ == "__main__":
+    main()
