@@ -20,6 +20,8 @@ constexpr std::string_view kHelp =
     "/reset   start again\n"
     "/fork    keep a copy of the conversation as it is here\n"
     "/back    return to the copy kept last\n"
+    "/save F  keep the conversation and its cache in the file F\n"
+    "/load F  go on from such a file\n"
     "/stats   what the last answer took\n"
     "/help    this list\n"
     "/exit    leave, as the end of input does\n"
@@ -92,9 +94,25 @@ class Conversation {
     } else if (name == "/help") {
       write(kHelp);
     } else if (name == "/save" || name == "/load") {
-      std::cerr << error_line("Unsupported", name + ": not available in this version");
+      use_file(name, command);
     } else {
       std::cerr << error_line("InvalidArgument", name + ": unknown; see /help");
+    }
+  }
+
+  void use_file(const std::string& name, const std::string& command) {
+    const std::size_t begin = command.find_first_not_of(" \t", name.size());
+    if (begin == std::string::npos) {
+      std::cerr << error_line("InvalidArgument", name + ": expected a file");
+      return;
+    }
+    const std::string path = command.substr(begin, command.find_last_not_of(" \t\r") + 1 - begin);
+    try {
+      name == "/save" ? session_.save(path) : session_.load(path);
+      if (name == "/load") last_.reset();
+      remark(options_, name == "/save" ? "saved" : "loaded");
+    } catch (const quire::Error& e) {
+      std::cerr << error_line(to_string(e.code()), e.what());
     }
   }
 

@@ -20,5 +20,6 @@ void add_replay(CLI::App& app);
 void add_semantic(CLI::App& app);
 void add_pairs(CLI::App& app);
 void add_snapshot(CLI::App& app);
+void add_divergence(CLI::App& app);
 
 }  // namespace cli

@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   cli::add_semantic(app);
   cli::add_pairs(app);
   cli::add_snapshot(app);
+  cli::add_divergence(app);
   try {
     limit_instruction_set();
     app.parse(argc, argv);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
@@ -15,6 +16,13 @@
 
 namespace quire {
 
+// A mark at the end of a message: what lies before it is computed once and kept for `ttl` after its
+// last use, for every conversation that begins with it. As in hosted services, a conversation may
+// have up to four; see Usage and PromptCacheOptions::min_cacheable.
+struct CacheControl {
+  std::chrono::milliseconds ttl = std::chrono::minutes(5);
+};
+
 // One message of a conversation.
 struct Message {
   std::string role;
@@ -23,7 +31,10 @@ struct Message {
   // reasoning_content, content as a list of parts, …), as Hugging Face templates see it. A key
   // given here wins over the fields above, also when it is null: null keys are dropped. With
   // fields, an empty role or content above counts as not given. Keys keep their order.
+  // A generator takes "cache_control" out of it, and out of the parts of a content: a mark there,
+  // {"type": "ephemeral", "ttl": "5m"} (s, m, h, d, or a number of seconds).
   std::string fields_json = {};
+  std::optional<CacheControl> cache_control = std::nullopt;
 };
 
 struct RenderOptions {

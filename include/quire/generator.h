@@ -13,6 +13,7 @@
 namespace quire {
 
 class PrefixCache;
+class PromptCache;
 class SemanticCache;
 
 struct GeneratorOptions {
@@ -25,6 +26,11 @@ struct GeneratorOptions {
   // owned, and it must outlive the generator.
   std::int64_t prefix_cache_bytes = 256ll << 20;
   PrefixCache* prefix_cache = nullptr;
+  // What marks in messages keep: a prompt cache of its own within this budget (0: marks are not
+  // looked at), or one that is shared, as above; a snapshot of that one serves any request that
+  // begins as it does.
+  std::int64_t prompt_cache_bytes = 1ll << 30;
+  PromptCache* prompt_cache = nullptr;
   // Answers for requests that ask for reuse. Not owned, and it must outlive the generator.
   SemanticCache* semantic_cache = nullptr;
 };
@@ -62,15 +68,21 @@ class QUIRE_EXPORT Generator {
   // kInvalidArgument for a request with a cache.
   std::vector<float> next_logits(const Request& request);
 
-  // The token ids a request stands for.
-  TokenIds tokenize(const Request& request) const;
+  // The token ids a request stands for. `open_answer`: with messages, the tokens that begin the
+  // answer too.
+  TokenIds tokenize(const Request& request, bool open_answer = true) const;
 
   const std::shared_ptr<const Model>& model() const;
 
-  // The prefix cache in use; nullptr if there is none.
+  // The caches in use; nullptr if there is none.
   PrefixCache* prefix_cache() const;
+  PromptCache* prompt_cache() const;
 
  private:
+  friend class PromptCache;
+  Snapshot prefill_from(const Snapshot& from, const Request& request,
+                        std::unique_ptr<KvCache> cache);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -24,7 +24,10 @@
 #include <quire/prefix_index.h>
 #include <quire/page_tier.h>
 #include <quire/prefix_cache.h>
+#include <quire/prompt_cache.h>
 #include <quire/generator.h>
+#include <quire/knowledge_cache.h>
+#include <quire/divergence.h>
 #include <quire/session.h>
 #include <quire/embedder.h>
 #include <quire/guard.h>

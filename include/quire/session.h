@@ -5,6 +5,7 @@
 #include <quire/generator.h>
 #include <quire/kv_cache.h>
 
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -51,6 +52,13 @@ class QUIRE_EXPORT Session {
 
   // An independent session with the same messages and, shared until written, the same cache.
   Session fork() const;
+
+  // Keeps the conversation and its cache in a file, as Snapshot::save does. / Goes on from there;
+  // the cache is then of the class it was saved with, and reset() still leads to this session's
+  // own start. Throws Error as Snapshot::save and load, and kInvalidArgument for a session without
+  // tokens and for a snapshot that is no conversation; the session is then as before.
+  void save(const std::filesystem::path& path) const;
+  void load(const std::filesystem::path& path);
 
   const std::vector<Message>& messages() const;
 

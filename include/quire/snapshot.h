@@ -72,6 +72,9 @@ class QUIRE_EXPORT Snapshot {
   std::int64_t capacity() const;
   std::int64_t bytes() const;  // of keys and values, pages that others share included
 
+  // Whether fork(n) gives a cache.
+  bool can_fork(std::int64_t n) const;
+
   // A cache of the first n tokens, which shares what its class can share until it writes. Null
   // where the class cannot go back that far: a window has moved on, or pages have been coded.
   // n = 0 gives an empty cache of the same class.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generate/chat_prompt.h"
 
+#include <quire/error.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -25,12 +27,6 @@ bool holds(const Conversation& c, std::string_view text) {
          std::any_of(c.messages.begin(), c.messages.end(), [&](const Message& m) {
            return in(m.role) || in(m.content) || in(m.fields_json);
          });
-}
-
-std::string unused_mark(const Conversation& conversation) {
-  std::string mark(kRare);
-  while (holds(conversation, mark)) mark += kRare;
-  return mark;
 }
 
 void break_up_json(OrderedJson& value, const SpecialText& special, std::string_view mark) {
@@ -71,6 +67,25 @@ std::string without(std::string_view text, std::string_view mark) {
 
 }  // namespace
 
+std::string unused_mark(std::span<const Message> messages, const RenderOptions& options) {
+  const Conversation conversation{{messages.begin(), messages.end()}, options};
+  std::string mark(kRare);
+  while (holds(conversation, mark)) mark += kRare;
+  return mark;
+}
+
+bool ChatPrompt::reads_parts() const {
+  const Message text = {"user", "Text."};
+  Message parts;
+  parts.fields_json = R"({"role": "user", "content": [{"type": "text", "text": "Text."}]})";
+  try {
+    return render({&parts, 1}, {}) == render({&text, 1}, {});
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kTemplate) throw;
+    return false;
+  }
+}
+
 ChatPrompt::ChatPrompt(std::shared_ptr<const Tokenizer> tokenizer,
                        std::shared_ptr<const ChatTemplate> chat_template)
     : tokenizer_(std::move(tokenizer)), template_(std::move(chat_template)) {}
@@ -84,7 +99,7 @@ const SpecialText& ChatPrompt::special_text() const {
 TokenIds ChatPrompt::ids(std::span<const Message> messages, const RenderOptions& options) const {
   const std::string text = template_->render(messages, options);
   const Conversation plain{{messages.begin(), messages.end()}, options};
-  const std::string mark = unused_mark(plain);
+  const std::string mark = unused_mark(messages, options);
   const Conversation marked = broken_up(plain, special_text(), mark);
   if (!holds(marked, mark)) return tokenizer_->encode(text);
 

@@ -15,6 +15,9 @@
 
 namespace quire {
 
+// A text that nothing of the conversation contains.
+std::string unused_mark(std::span<const Message> messages, const RenderOptions& options);
+
 // Renders a conversation with a chat template and tokenises it so that no text of a message or
 // tool becomes a control token, whatever it spells.
 //
@@ -32,6 +35,14 @@ class ChatPrompt {
 
   // Throws Error: kTemplate, kInvalidArgument.
   TokenIds ids(std::span<const Message> messages, const RenderOptions& options) const;
+
+  std::string render(std::span<const Message> messages, const RenderOptions& options) const {
+    return template_->render(messages, options);
+  }
+  TokenIds encode(std::string_view text) const { return tokenizer_->encode(text); }
+
+  // Whether the template reads a content that is a list of texts as it does the text alone.
+  bool reads_parts() const;
 
  private:
   const SpecialText& special_text() const;

@@ -4,6 +4,7 @@
 #include <quire/error.h>
 #include <quire/generator.h>
 #include <quire/prefix_cache.h>
+#include <quire/prompt_cache.h>
 
 #include <algorithm>
 #include <optional>
@@ -13,10 +14,14 @@
 #include "generate/admission.h"
 #include "generate/answer.h"
 #include "generate/answer_reuse.h"
+#include "generate/cache_marks.h"
 #include "generate/chat_prompt.h"
+#include "generate/marked_start.h"
 #include "generate/prefix_turns.h"
+#include "generate/request_checks.h"
 #include "generate/run.h"
 #include "generate/scheduler.h"
+#include "generate/snapshot_prefill.h"
 #include "generate/snapshot_start.h"
 #include "kernels/thread_pool.h"
 
@@ -31,37 +36,6 @@ void check_positive(std::string_view field, std::int64_t value) {
   if (value < 1) refuse(field, "expected at least 1, found " + std::to_string(value));
 }
 
-void check_request(const Request& request, bool streamed) {
-  const int sources =
-      (request.prompt ? 1 : 0) + (request.ids ? 1 : 0) + (request.messages.empty() ? 0 : 1);
-  if (sources != 1) {
-    refuse("request", "expected one of prompt, ids and messages, found " + std::to_string(sources));
-  }
-  check_positive("max_new_tokens", request.max_new_tokens);
-  check_positive("n", request.n);
-  if (request.n > 1 && streamed) refuse("n", "expected 1 with a stream callback");
-  if (request.logprobs < 0) {
-    refuse("logprobs", "expected at least 0, found " + std::to_string(request.logprobs));
-  }
-  if (request.cache && request.snapshot) refuse("snapshot", "expected none beside a cache");
-  if (!request.cache && !request.cache_ids.empty()) refuse("cache_ids", "expected a cache");
-  if (request.cache && !request.cache_ids.empty() &&
-      std::ssize(request.cache_ids) != request.cache->length()) {
-    refuse("cache_ids", "expected " + std::to_string(request.cache->length()) +
-                            " ids as the cache holds, found " +
-                            std::to_string(request.cache_ids.size()));
-  }
-}
-
-void check_ids(std::span<const TokenId> ids, std::int64_t vocab, std::string_view field) {
-  for (const TokenId id : ids) {
-    if (id < 0 || id >= vocab) {
-      refuse(field, "expected ids from 0 to " + std::to_string(vocab - 1) + ", found " +
-                        std::to_string(id));
-    }
-  }
-}
-
 }  // namespace
 
 struct Generator::Impl {
@@ -71,11 +45,16 @@ struct Generator::Impl {
         threads(o.threads),
         chat(model->tokenizer(), model->chat_template()),
         prefixes(o.prefix_cache),
+        prompts(o.prompt_cache),
         admission(o.max_batch, o.max_queue),
         scheduler(*model, threads, {.chunk = o.prefill_chunk, .shared_chunk = o.shared_chunk}) {
     if (prefixes == nullptr && o.prefix_cache_bytes > 0) {
       own_prefixes.emplace(PrefixCacheOptions{.bytes = o.prefix_cache_bytes});
       prefixes = &*own_prefixes;
+    }
+    if (prompts == nullptr && o.prompt_cache_bytes > 0) {
+      own_prompts.emplace(PromptCacheOptions{.bytes = o.prompt_cache_bytes});
+      prompts = &*own_prompts;
     }
     if (prefixes != nullptr) turns.emplace(prefixes->options().block_size);
   }
@@ -101,17 +80,24 @@ struct Generator::Impl {
   ChatPrompt chat;
   std::optional<PrefixCache> own_prefixes;
   PrefixCache* prefixes;  // null: none
+  std::optional<PromptCache> own_prompts;
+  PromptCache* prompts;  // null: none
   std::optional<PrefixTurns> turns;
   Admission admission;
   Scheduler scheduler;
 
   PrefixModel prefix_model() const { return {model->fingerprint(), model->kv_spec()}; }
   std::int64_t reusable_tokens() const;
-  Snapshot prefill_to_snapshot(const Request& request, const TokenIds& prompt,
-                               std::unique_ptr<KvCache> cache);
-  Result run_from_snapshot(const Request& request, const AnswerOptions& answer,
-                           const TokenIds& prompt, const StreamCallback& stream,
-                           Run::Clock::time_point called);
+  Snapshot shared_snapshot(const Request& request, const TokenIds& prompt,
+                           std::int64_t beyond) const;
+  Result run_from_snapshot(const Snapshot& snapshot, const Request& request,
+                           const AnswerOptions& answer, const TokenIds& prompt,
+                           const StreamCallback& stream, Run::Clock::time_point called);
+  Result run_with_marks(const Request& request, const AnswerOptions& answer, const TokenIds& prompt,
+                        std::span<const TokenMark> marks, const StreamCallback& stream,
+                        Run::Clock::time_point called);
+  void store(PrefixMatch& match, const Request& request, const TokenIds& prompt,
+             const Result& result, const KvCache& cache) const;
   Result run_with_prefixes(const Request& request, const AnswerOptions& answer,
                            const TokenIds& prompt, const StreamCallback& stream,
                            Run::Clock::time_point called);
@@ -130,6 +116,9 @@ Result Generator::Impl::run_with_prefixes(const Request& request, const AnswerOp
                                           Run::Clock::time_point called) {
   PrefixTurns::Turn turn(*turns, prompt, request.scope, !request.one_shot, request.deadline);
   PrefixMatch match = prefixes->lookup(prefix_model(), prompt, request.scope);
+  if (const Snapshot known = shared_snapshot(request, prompt, match.reused_tokens())) {
+    return run_from_snapshot(known, request, answer, prompt, stream, called);
+  }
   turn.reuses(match.reused_tokens());
   const std::unique_ptr<KvCache> cache = match.make_cache();
   Run run(*model, request, answer, prompt, match.reused_tokens(), *cache, stream);
@@ -142,21 +131,26 @@ Result Generator::Impl::run_with_prefixes(const Request& request, const AnswerOp
   result.usage.cached_tokens = match.reused_tokens();
   result.cache.reused = match.reused();
   result.cache.why_not_more = match.why_not_more();
-  const bool complete = result.finish_reason != FinishReason::kCancelled &&
-                        result.finish_reason != FinishReason::kDeadline;
-  if (complete && !request.one_shot) {
-    TokenIds text = prompt;
-    text.insert(text.end(), result.ids.begin(), result.ids.end());
-    text.resize(static_cast<std::size_t>(std::min(cache->length(), reusable_tokens())));
-    match.store(text, *cache);
-  }
+  store(match, request, prompt, result, *cache);
   return result;
 }
 
-Result Generator::Impl::run_from_snapshot(const Request& request, const AnswerOptions& answer,
-                                          const TokenIds& prompt, const StreamCallback& stream,
+void Generator::Impl::store(PrefixMatch& match, const Request& request, const TokenIds& prompt,
+                            const Result& result, const KvCache& cache) const {
+  const bool complete = result.finish_reason != FinishReason::kCancelled &&
+                        result.finish_reason != FinishReason::kDeadline;
+  if (!complete || request.one_shot) return;
+  TokenIds text = prompt;
+  text.insert(text.end(), result.ids.begin(), result.ids.end());
+  text.resize(static_cast<std::size_t>(std::min(cache.length(), reusable_tokens())));
+  match.store(text, cache);
+}
+
+Result Generator::Impl::run_from_snapshot(const Snapshot& snapshot, const Request& request,
+                                          const AnswerOptions& answer, const TokenIds& prompt,
+                                          const StreamCallback& stream,
                                           Run::Clock::time_point called) {
-  const SnapshotStart start = start_from(request.snapshot, prompt, reusable_tokens());
+  const SnapshotStart start = start_from(snapshot, prompt, reusable_tokens());
   Run run(*model, request, answer, prompt, start.reused, *start.cache, stream);
   if (start.reused == std::ssize(prompt)) run.start(start.logits);
   scheduler.drive(run, static_cast<bool>(stream), request.deadline);
@@ -167,30 +161,33 @@ Result Generator::Impl::run_from_snapshot(const Request& request, const AnswerOp
   return result;
 }
 
-Snapshot Generator::Impl::prefill_to_snapshot(const Request& request, const TokenIds& prompt,
-                                              std::unique_ptr<KvCache> cache) {
-  SnapshotParts parts{.model = snapshot_model(*model), .scope = request.scope, .ids = prompt};
-  std::int64_t reused = 0;
-  if (request.snapshot) {
-    SnapshotStart start = start_from(request.snapshot, prompt, reusable_tokens());
-    cache = std::move(start.cache);
-    reused = start.reused;
-    parts.logits.assign(start.logits.begin(), start.logits.end());
-  } else if (!cache) {
-    cache = std::make_unique<DynamicCache>(model->kv_spec());
+Result Generator::Impl::run_with_marks(const Request& request, const AnswerOptions& answer,
+                                       const TokenIds& prompt, std::span<const TokenMark> marks,
+                                       const StreamCallback& stream,
+                                       Run::Clock::time_point called) {
+  const Run::Clock::time_point started = Run::Clock::now();
+  std::optional<PrefixMatch> match;
+  if (request.prefix_cache && prefixes != nullptr) {
+    match = prefixes->lookup(prefix_model(), prompt, request.scope);
   }
-  if (reused < std::ssize(prompt)) {
-    const auto fresh = std::span(prompt).subspan(static_cast<std::size_t>(reused));
-    const at::Tensor logits =
-        quire::prefill(*model, threads, fresh, *cache, options.prefill_chunk, std::nullopt).cpu();
-    const float* begin = logits.const_data_ptr<float>();
-    parts.logits.assign(begin, begin + logits.numel());
-  }
-  if (request.prompt && (!request.snapshot || request.snapshot.text())) {
-    parts.text = (request.snapshot ? *request.snapshot.text() : std::string()) + *request.prompt;
-  }
-  parts.cache = std::move(cache);
-  return Snapshot(std::move(parts));
+  const MarkedStart start = start_at_marks({*model, threads, *prompts, match ? &*match : nullptr,
+                                            request, prompt, marks, options.prefill_chunk});
+  const Run::Clock::duration spent = Run::Clock::now() - started;
+  Run run(*model, request, answer, prompt, start.length, *start.cache, stream);
+  if (start.length == std::ssize(prompt)) run.start(start.logits);
+  scheduler.drive(run, static_cast<bool>(stream), request.deadline);
+  Result result = run.finish(called);
+  report(start, match ? &*match : nullptr, spent, result);
+  if (start.by_prefix) store(*match, request, prompt, result, *start.cache);
+  return result;
+}
+
+// One of the prompt cache that was given, if it serves more than `beyond` tokens.
+Snapshot Generator::Impl::shared_snapshot(const Request& request, const TokenIds& prompt,
+                                          std::int64_t beyond) const {
+  if (options.prompt_cache == nullptr || request.cache) return {};
+  PromptMatch match = options.prompt_cache->lookup(snapshot_model(*model), prompt, request.scope);
+  return match.tokens > beyond ? std::move(match.snapshot) : Snapshot();
 }
 
 TokenIds Generator::Impl::tokenize_prompt(const std::string& prompt, bool at_start) const {
@@ -211,7 +208,7 @@ TokenIds Generator::Impl::tokenize_messages(const Request& request, bool open_an
   RenderOptions render;
   render.tools_json = request.tools_json;
   render.add_generation_prompt = open_answer;
-  return chat.ids(request.messages, render);
+  return chat.ids(prepare(chat, request.messages).messages, render);
 }
 
 // A prompt continues the text, so that the two are tokenised as one; where there is no text it is
@@ -315,11 +312,24 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
                         stream, [&](const Request& own) { return generate(own, stream); });
   }
 
+  // Where a text's pages are not those of longer ones, marks keep nothing.
+  std::vector<TokenMark> marks;
+  if (impl_->prompts != nullptr && std::ssize(prompt) <= impl_->reusable_tokens()) {
+    marks = token_marks(impl_->chat, request, prompt);
+  }
   const Admission::Seat seat(impl_->admission, request.n, request.deadline);
-  if (request.snapshot) return impl_->run_from_snapshot(request, options, prompt, stream, called);
+  if (request.snapshot) {
+    return impl_->run_from_snapshot(request.snapshot, request, options, prompt, stream, called);
+  }
+  if (!marks.empty()) {
+    return impl_->run_with_marks(request, options, prompt, marks, stream, called);
+  }
   if (!request.cache && request.prefix_cache && impl_->prefixes != nullptr &&
       std::ssize(prompt) <= impl_->reusable_tokens()) {
     return impl_->run_with_prefixes(request, options, prompt, stream, called);
+  }
+  if (const Snapshot known = impl_->shared_snapshot(request, prompt, 0)) {
+    return impl_->run_from_snapshot(known, request, options, prompt, stream, called);
   }
   std::optional<DynamicCache> own;
   if (!request.cache) own.emplace(impl_->model->kv_spec());
@@ -330,19 +340,26 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
 }
 
 Snapshot Generator::prefill(const Request& request, std::unique_ptr<KvCache> cache) {
+  return prefill_from(request.snapshot, request, std::move(cache));
+}
+
+Snapshot Generator::prefill_from(const Snapshot& from, const Request& request,
+                                 std::unique_ptr<KvCache> cache) {
   check_request(request, false);
   if (request.cache) refuse("cache", "expected one to keep, as the second argument");
   if (cache && cache->length() > 0) {
     refuse("cache", "expected an empty one, found " + std::to_string(cache->length()) + " tokens");
   }
-  if (cache && request.snapshot) refuse("snapshot", "expected none beside a cache");
+  if (cache && from) refuse("snapshot", "expected none beside a cache");
   const TokenIds prompt = impl_->tokenize(request, false);
   impl_->check_fit(0,
-                   cache              ? cache->capacity()
-                   : request.snapshot ? request.snapshot.capacity()
-                                      : KvCache::kUnlimited,
+                   cache  ? cache->capacity()
+                   : from ? from.capacity()
+                          : KvCache::kUnlimited,
                    std::ssize(prompt), 0);
-  return impl_->prefill_to_snapshot(request, prompt, std::move(cache));
+  return prefill_to_snapshot(
+      {*impl_->model, impl_->threads, impl_->options.prefill_chunk, impl_->reusable_tokens()}, from,
+      request, prompt, std::move(cache));
 }
 
 std::vector<float> Generator::next_logits(const Request& request) {
@@ -358,12 +375,13 @@ std::vector<float> Generator::next_logits(const Request& request) {
   return {begin, begin + logits.numel()};
 }
 
-TokenIds Generator::tokenize(const Request& request) const {
+TokenIds Generator::tokenize(const Request& request, bool open_answer) const {
   check_request(request, false);
-  return impl_->tokenize(request);
+  return impl_->tokenize(request, open_answer);
 }
 
 PrefixCache* Generator::prefix_cache() const { return impl_->prefixes; }
+PromptCache* Generator::prompt_cache() const { return impl_->prompts; }
 
 const std::shared_ptr<const Model>& Generator::model() const { return impl_->model; }
 

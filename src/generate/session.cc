@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "generate/session_note.h"
+#include "generate/snapshot_start.h"
 #include "prompt/common_prefix.h"
 
 namespace quire {
@@ -162,6 +164,26 @@ Session Session::fork() const {
   copy->messages = impl_->messages;
   copy->ids = impl_->ids;
   return Session(std::move(copy));
+}
+
+void Session::save(const std::filesystem::path& path) const {
+  if (impl_->ids.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "session", "expected a conversation, found none yet");
+  }
+  const Snapshot snapshot(SnapshotParts{.model = snapshot_model(*impl_->generator->model()),
+                                        .ids = impl_->ids,
+                                        .cache = impl_->cache->fork(),
+                                        .note = note_of(impl_->messages)});
+  snapshot.save(path);
+}
+
+void Session::load(const std::filesystem::path& path) {
+  const Snapshot snapshot = Snapshot::load(path, *impl_->generator->model());
+  std::vector<Message> messages = messages_of_note(snapshot.note(), path.native());
+  std::unique_ptr<KvCache> cache = snapshot.fork(std::ssize(snapshot.ids()));
+  impl_->ids.assign(snapshot.ids().begin(), snapshot.ids().end());
+  impl_->cache = std::move(cache);
+  impl_->messages = std::move(messages);
 }
 
 const std::vector<Message>& Session::messages() const { return impl_->messages; }

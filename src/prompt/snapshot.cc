@@ -53,9 +53,11 @@ std::string_view Snapshot::kind() const { return frozen_->parts.cache->kind(); }
 std::int64_t Snapshot::capacity() const { return frozen_->parts.cache->capacity(); }
 std::int64_t Snapshot::bytes() const { return frozen_->parts.cache->bytes(); }
 
+bool Snapshot::can_fork(std::int64_t n) const { return frozen_->parts.cache->can_truncate(n); }
+
 std::unique_ptr<KvCache> Snapshot::fork(std::int64_t n) const {
   const KvCache& cache = *frozen_->parts.cache;
-  if (!cache.can_truncate(n)) return nullptr;
+  if (!can_fork(n)) return nullptr;
   std::unique_ptr<KvCache> fork = [&] {
     const std::lock_guard lock(frozen_->forking);
     frozen_->verify(n);

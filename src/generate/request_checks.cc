@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generate/request_checks.h"
+
+#include <quire/error.h>
+
+#include <string>
+
+namespace quire {
+namespace {
+
+[[noreturn]] void refuse(std::string_view field, std::string_view problem) {
+  throw Error(ErrorCode::kInvalidArgument, field, problem);
+}
+
+}  // namespace
+
+void check_request(const Request& request, bool streamed) {
+  const int sources =
+      (request.prompt ? 1 : 0) + (request.ids ? 1 : 0) + (request.messages.empty() ? 0 : 1);
+  if (sources != 1) {
+    refuse("request", "expected one of prompt, ids and messages, found " + std::to_string(sources));
+  }
+  if (request.max_new_tokens < 1) {
+    refuse("max_new_tokens",
+           "expected at least 1, found " + std::to_string(request.max_new_tokens));
+  }
+  if (request.n < 1) refuse("n", "expected at least 1, found " + std::to_string(request.n));
+  if (request.n > 1 && streamed) refuse("n", "expected 1 with a stream callback");
+  if (request.logprobs < 0) {
+    refuse("logprobs", "expected at least 0, found " + std::to_string(request.logprobs));
+  }
+  if (request.cache && request.snapshot) refuse("snapshot", "expected none beside a cache");
+  if (!request.cache && !request.cache_ids.empty()) refuse("cache_ids", "expected a cache");
+  if (request.cache && !request.cache_ids.empty() &&
+      std::ssize(request.cache_ids) != request.cache->length()) {
+    refuse("cache_ids", "expected " + std::to_string(request.cache->length()) +
+                            " ids as the cache holds, found " +
+                            std::to_string(request.cache_ids.size()));
+  }
+}
+
+void check_ids(std::span<const TokenId> ids, std::int64_t vocab, std::string_view field) {
+  for (const TokenId id : ids) {
+    if (id < 0 || id >= vocab) {
+      refuse(field, "expected ids from 0 to " + std::to_string(vocab - 1) + ", found " +
+                        std::to_string(id));
+    }
+  }
+}
+
+}  // namespace quire
