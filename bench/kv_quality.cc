@@ -33,10 +33,10 @@ Distribution next(const quire::Model& model, quire::KvCache& cache, quire::Token
   const at::Tensor logits = model.forward({&sequence, 1});
   const float* begin = logits.const_data_ptr<float>();
   Distribution d(begin, begin + logits.numel());
-  const float top = *std::max_element(d.begin(), d.end());
+  const double top{*std::max_element(d.begin(), d.end())};
   double sum = 0;
-  for (const float x : d) sum += std::exp(static_cast<double>(x) - top);
-  const float norm = top + static_cast<float>(std::log(sum));
+  for (const float x : d) sum += std::exp(double{x} - top);
+  const auto norm = static_cast<float>(top + std::log(sum));
   for (float& x : d) x -= norm;
   return d;
 }
