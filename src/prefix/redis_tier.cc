@@ -21,9 +21,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto word = RedisConnection::word;
 
-constexpr std::size_t kAhead = 16;             // loads under way at once
-constexpr std::size_t kStoreBytes = 8 << 20;   // sent at once, about
-constexpr std::string_view kMaxNext = "4096";  // members of a set of followers
+constexpr std::size_t kAhead = 16;                  // loads under way at once
+constexpr std::size_t kStoreBytes = 8 << 20;        // sent at once, about
+constexpr std::string_view kLastDropped = "-4096";  // rank in a set of followers, from its end
 constexpr auto kStoreTimeout = std::chrono::seconds(5);
 constexpr auto kFirstPause = std::chrono::milliseconds(250);
 constexpr auto kLongestPause = std::chrono::seconds(30);
@@ -281,8 +281,7 @@ std::int64_t RedisTier::write(RedisConnection& redis, const TierText& text, std:
     const std::string set = redis_name(keys[key]) + ":next";
     const std::vector<std::byte> member = sortable_bytes(block_of(text, block));
     redis.append({word("ZADD"), word(set), word("0"), member});
-    redis.append(
-        {word("ZREMRANGEBYRANK"), word(set), word("0"), word("-" + std::string(kMaxNext))});
+    redis.append({word("ZREMRANGEBYRANK"), word(set), word("0"), word(kLastDropped)});
   }
   std::int64_t stored = 0;
   bool going = true;

@@ -21,7 +21,7 @@ namespace quire {
 // Blocks as values of a Redis, by their keys. A value begins with all the tokens of the text up to
 // the block's end, so that a hit is proved whatever else the Redis has forgotten or been given, and
 // a checksum. Beside each block, a sorted set of the tokens of those that follow it, whose order
-// finds the one that shares most with a text; it is cut at kMaxNext members.
+// finds the one that shares most with a text; it is cut at 4,095 members.
 //
 // Two connections, one to load and one to store. A thread makes them and makes them again: a load
 // never waits for a connection, so a Redis that is gone costs nothing, and one that stops answering
