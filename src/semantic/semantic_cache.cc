@@ -79,6 +79,12 @@ SemanticResult SemanticCache::get_or_compute(
   }
   const std::string key = scope_key(query.scope) + exact_key(query.prompt, query.ids);
   const auto work = [&]() -> std::pair<std::optional<StoredAnswer>, bool> {
+    // Another caller may have stored the answer after our look-up and before our turn.
+    if (SemanticLookup since; impl_->look_at_text(query, since)) {
+      result.lookup = std::move(since);
+      result.source = result.lookup->level;
+      return {*result.lookup, true};
+    }
     StoredAnswer answer = compute(result.lookup);
     const auto id = impl_->store({.prompt = query.prompt,
                                   .answer = answer,

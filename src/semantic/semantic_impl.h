@@ -26,6 +26,7 @@ struct SemanticCache::Impl {
   Impl(std::shared_ptr<const Embedder> with, const SemanticCacheOptions& given);
 
   SemanticLookup lookup(const SemanticQuery& query);
+  bool look_at_text(const SemanticQuery& query, SemanticLookup& result);  // true for a hit
   std::optional<std::uint64_t> store(const SemanticEntry& entry);
   bool report(std::uint64_t id, bool wrong, std::optional<double> score);
   bool remove(std::uint64_t id);
@@ -54,7 +55,6 @@ struct SemanticCache::Impl {
   void make_room(std::uint64_t kept);
   void count(const SemanticQuery& query, const SemanticLookup& result);
   GuardSet guards_for(const SemanticQuery& query) const;
-  bool look_at_text(const SemanticQuery& query, SemanticLookup& result);
   void look_at_meaning(const SemanticQuery& query, SemanticLookup& result);
   std::vector<Found> shortlist(const SemanticQuery& query, const Sight& sight) const;
   void choose(const SemanticQuery& query, const Sight& sight, const std::vector<Found>& found,
