@@ -12,6 +12,7 @@
 #include "files.h"
 #include "models.h"
 #include "program.h"
+#include "unknown_tokens.h"
 
 namespace cli {
 namespace {
@@ -147,11 +148,7 @@ void add_pairs(CLI::App& app) {
   command->add_option("--guards", a->guards, "on or off")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
-  command
-      ->add_option("--unknown-tokens", a->unknown_tokens,
-                   "Texts with tokens that the encoder does not know: refuse or allow")
-      ->check(CLI::IsMember({"refuse", "allow"}))
-      ->capture_default_str();
+  add_unknown_tokens(*command, a->unknown_tokens);
   command->add_option("--threads", a->threads, "Threads; 0: one a core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -162,8 +159,7 @@ void add_pairs(CLI::App& app) {
         quire::Embedder::load(find_model(a->model), {.threads = a->threads}),
         {.threshold = a->threshold,
          .guards = a->guards == "on" ? quire::GuardSet{} : quire::GuardSet::none(),
-         .unknown_tokens = a->unknown_tokens == "allow" ? quire::UnknownTokens::kAllow
-                                                        : quire::UnknownTokens::kRefuse});
+         .unknown_tokens = unknown_tokens_of(a->unknown_tokens)});
     const Json result = measure(answers, *a, pairs);
     a->json ? write_line(result) : print_for_people(result);
   });

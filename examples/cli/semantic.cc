@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "models.h"
 #include "program.h"
+#include "unknown_tokens.h"
 
 namespace cli {
 namespace {
@@ -23,13 +24,6 @@ struct Arguments : SharedOptions {
   std::string unknown_tokens = "refuse";
   std::string path;
 };
-
-quire::UnknownTokens unknown_tokens_of(const std::string& value) {
-  if (value == "refuse") return quire::UnknownTokens::kRefuse;
-  if (value == "allow") return quire::UnknownTokens::kAllow;
-  throw quire::Error(quire::ErrorCode::kInvalidArgument, "unknown_tokens",
-                     "expected refuse or allow, found " + value);
-}
 
 std::string required(const Fields& line, std::string_view key) {
   if (auto value = line.text(key)) return *std::move(value);
@@ -179,11 +173,7 @@ void add_semantic(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--path", a->path, "A file that keeps the answers; it is made when missing");
   command->add_option("--max-bytes", a->max_bytes, "Bound of the cache")->capture_default_str();
-  command
-      ->add_option("--unknown-tokens", a->unknown_tokens,
-                   "Texts with tokens that the encoder does not know: refuse or allow")
-      ->check(CLI::IsMember({"refuse", "allow"}))
-      ->capture_default_str();
+  add_unknown_tokens(*command, a->unknown_tokens);
   command->add_option("--threads", a->threads, "Threads; 0: one a core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();

@@ -23,6 +23,7 @@ namespace quire {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::grow_family;
 using testing::make_spec;
 using testing::ramp;
 using testing::RedisServer;
@@ -187,15 +188,7 @@ TEST(RedisTier, RandomFamiliesEqualTheirColdRunsWhileRedisForgets) {
                    .redis_timeout = 10s},
                   spec);
     for (int step = 0; step < 25; ++step) {
-      TokenIds tokens;
-      if (!texts.empty()) {
-        tokens = texts[random() % texts.size()];
-        tokens.resize(random() % (tokens.size() + 1));
-      }
-      for (std::size_t extra = 1 + random() % 60; extra > 0; --extra) {
-        tokens.push_back(static_cast<TokenId>(random() % 1000));
-      }
-      texts.push_back(tokens);
+      const TokenIds& tokens = grow_family(texts, random);
       ASSERT_EQ(server.serve(tokens, {}, 1 + random() % 50).last, server.cold(tokens)) << step;
     }
     remote += server.cache.stats().remote_tokens;

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <random>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "tests/kv/tokens.h"
 
@@ -69,5 +71,31 @@ class Server {
   PrefixCache cache;
   PrefixModel model;
 };
+
+// For a text whose first `shared` tokens are those of a stored one, which then has -1 for its -7.
+inline void expect_parted(const Server::Served& served, std::int64_t shared) {
+  EXPECT_EQ(served.reused, shared);
+  if (shared == 0) {
+    EXPECT_EQ(served.why.reason, MissReason::kCold);
+    return;
+  }
+  EXPECT_EQ(served.why.reason, MissReason::kDiverged);
+  EXPECT_EQ(served.why.at, shared);
+  EXPECT_EQ(served.why.had, -1);
+  EXPECT_EQ(served.why.got, -7);
+}
+
+// Adds to a family of texts one that begins like part of another and goes on by itself.
+inline const TokenIds& grow_family(std::vector<TokenIds>& texts, std::mt19937& random) {
+  TokenIds tokens;
+  if (!texts.empty()) {
+    tokens = texts[random() % texts.size()];
+    tokens.resize(random() % (tokens.size() + 1));
+  }
+  for (std::size_t extra = 1 + random() % 60; extra > 0; --extra) {
+    tokens.push_back(static_cast<TokenId>(random() % 1000));
+  }
+  return texts.emplace_back(std::move(tokens));
+}
 
 }  // namespace quire::testing
