@@ -196,14 +196,18 @@ void Scheduler::compute(const std::vector<Member*>& pass, bool decoding) const {
   take_all(pass);
 }
 
-// Without a draft: it must not fail a run that would do without it.
+// A draft must not fail a run that would do without it, and another's failure must not cost it its
+// draft.
 void Scheduler::compute_alone(Member& member) const {
-  try {
-    std::vector<Sequence> batch;
-    plan(member, false, batch);
-    member.give(model_.forward(batch, &threads_), 0);
-  } catch (...) {
-    member.error = std::current_exception();
+  for (const bool drafts : {true, false}) {
+    try {
+      std::vector<Sequence> batch;
+      plan(member, drafts, batch);
+      member.give(model_.forward(batch, &threads_), 0);
+      return;
+    } catch (...) {
+      if (!drafts) member.error = std::current_exception();
+    }
   }
 }
 
