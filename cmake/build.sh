@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # cmake/build.sh PRESET [TARGET...]: set-up, configuration and build, for the scripts of this tree.
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

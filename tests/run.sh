@@ -6,6 +6,7 @@
 # Prepares the machine, builds the dev preset, fetches the models that the tests use and runs the
 # tests labelled fast. --full adds those labelled full: what takes long or needs more. --sanitize
 # builds and runs the asan and tsan presets too.
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
