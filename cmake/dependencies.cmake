@@ -15,7 +15,8 @@
 #   hiredis        the prefix cache's Redis tier, which machines share; optional
 #   nlohmann/json  config.json, tokenizer.json, chat contexts
 # Tests, benchmarks and programs only:
-#   GoogleTest, Google Benchmark, CLI11 (the program's options), zlib (its traces), Python
+#   GoogleTest, Google Benchmark, CLI11 (the program's options), zlib (its traces), cpp-httplib (the
+#   server: HTTP without a framework; Debian's is compiled, so that its header is cheap), Python
 
 # Where cmake/setup.sh places libtorch and SentencePiece: -DQUIRE_HOME, else the environment's.
 if(NOT QUIRE_HOME)
@@ -52,4 +53,5 @@ endif()
 if(QUIRE_BUILD_EXAMPLES)
   find_package(CLI11 REQUIRED)
   find_package(ZLIB REQUIRED)
+  pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 endif()

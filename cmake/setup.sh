@@ -22,7 +22,8 @@ readonly packages=(
   python3-pip                                      # to fetch libtorch, SentencePiece and models
   libpcre2-dev libutf8proc-dev libxxhash-dev libeigen3-dev nlohmann-json3-dev      # the library
   libsqlite3-dev libhiredis-dev
-  libcli11-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev  # programs, tests, benchmarks
+  libcli11-dev zlib1g-dev libcpp-httplib-dev                           # programs
+  libgtest-dev libgmock-dev libbenchmark-dev                           # tests, benchmarks
 )
 
 readonly torch_version=2.15.0

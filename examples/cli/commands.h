@@ -21,5 +21,6 @@ void add_semantic(CLI::App& app);
 void add_pairs(CLI::App& app);
 void add_snapshot(CLI::App& app);
 void add_divergence(CLI::App& app);
+void add_serve(CLI::App& app);
 
 }  // namespace cli

@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "files.h"
+#include "messages.h"
 #include "program.h"
 #include "request.h"
 

@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   cli::add_pairs(app);
   cli::add_snapshot(app);
   cli::add_divergence(app);
+  cli::add_serve(app);
   try {
     limit_instruction_set();
     app.parse(argc, argv);

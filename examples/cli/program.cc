@@ -58,7 +58,7 @@ void add_output_options(CLI::App& command, SharedOptions& options) {
   command.add_flag("-v,--verbose", options.verbose, "Progress and remarks on stderr");
 }
 
-void add_run_options(CLI::App& command, SharedOptions& options) {
+void add_load_options(CLI::App& command, SharedOptions& options) {
   command
       .add_option("--dtype", options.dtype,
                   "Weights in memory; native keeps quantised blocks "
@@ -70,6 +70,10 @@ void add_run_options(CLI::App& command, SharedOptions& options) {
   command.add_option("--threads", options.threads, "Threads; 0: one a core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+}
+
+void add_run_options(CLI::App& command, SharedOptions& options) {
+  add_load_options(command, options);
   command.add_flag("--explain-across-namespaces,!--no-explain-across-namespaces",
                    options.explain_across_namespaces,
                    "Say when another namespace holds a text (default: on)");

@@ -32,7 +32,8 @@ struct OutputClosed {};
 // Declare the options on a command; parts, because not every command has all.
 void add_model_argument(CLI::App& command, SharedOptions& options, const std::string& help);
 void add_output_options(CLI::App& command, SharedOptions& options);
-void add_run_options(CLI::App& command, SharedOptions& options);
+void add_load_options(CLI::App& command, SharedOptions& options);  // --dtype, --device, --threads
+void add_run_options(CLI::App& command, SharedOptions& options);   // and --explain-across-…
 
 // Loads a model, with progress.
 std::shared_ptr<const quire::Model> load_model(const SharedOptions& options);

@@ -10,9 +10,9 @@
 
 #include "commands.h"
 #include "files.h"
+#include "messages.h"
 #include "models.h"
 #include "program.h"
-#include "request.h"
 
 namespace cli {
 namespace {

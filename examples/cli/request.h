@@ -16,9 +16,6 @@ namespace cli {
 // model's own default. Throws Error kInvalidArgument, and kUnsupported for what is not there yet.
 quire::Request request_of(const Fields& line, const quire::Model& model);
 
-// The messages of a line; each keeps the JSON it came in.
-std::vector<quire::Message> messages_of(const Fields& line);
-
 // The cache that a line asks for; null for the generator's own. `tokens`: prompt + new.
 std::unique_ptr<quire::KvCache> cache_of(const Fields& line, const quire::Model& model,
                                          std::int64_t tokens);

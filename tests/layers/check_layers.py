@@ -52,7 +52,8 @@ def check_include(root, path, mark, name, allowed, report):
         if mark == '"' or "/" in name or "." in name:
             report(path, f"includes {name}: public headers include only <quire/…> and C++'s own")
     elif mark == '"' and area == "examples":
-        if not (path.parent / name).is_file() and not (root / area / folder / name).is_file():
+        places = (path.parent, root / area / folder, root / area)
+        if not any((place / name).is_file() for place in places):
             report(path, f'includes "{name}": examples use public headers only')
     elif mark == '"':
         below = name.split("/")[0]
