@@ -2,6 +2,7 @@
 #
 # Finds the static SentencePiece that cmake/setup.sh builds and defines SentencePiece::static.
 # A system SentencePiece is never used: see cmake/sentencepiece/CMakeLists.txt for why.
+include(${CMAKE_CURRENT_LIST_DIR}/quire_home.cmake)
 file(GLOB _sentencepiece_placed ${QUIRE_HOME}/sentencepiece/*)
 list(SORT _sentencepiece_placed COMPARE NATURAL ORDER DESCENDING)
 find_path(SentencePieceStatic_INCLUDE_DIR sentencepiece_processor.h

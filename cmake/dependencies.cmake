@@ -18,14 +18,6 @@
 #   GoogleTest, Google Benchmark, CLI11 (the program's options), zlib (its traces), cpp-httplib (the
 #   server: HTTP without a framework; Debian's is compiled, so that its header is cheap), Python
 
-# Where cmake/setup.sh places libtorch and SentencePiece: -DQUIRE_HOME, else the environment's.
-if(NOT QUIRE_HOME)
-  set(QUIRE_HOME $ENV{QUIRE_HOME})
-endif()
-if(NOT QUIRE_HOME)
-  set(QUIRE_HOME $ENV{HOME}/.cache/quire)
-endif()
-
 # A parent project that adds this one as a subdirectory sees the targets too.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 find_package(Threads REQUIRED)

@@ -29,6 +29,7 @@ function(quire_folder name)
     endif()
   endif()
   set_property(GLOBAL APPEND PROPERTY QUIRE_FOLDERS ${target})
+  set_property(GLOBAL APPEND PROPERTY QUIRE_DEPENDENCIES ${arg_LINK})
 endfunction()
 
 # quire_test_folder(NAME FOLDERS io text... SOURCES a_test.cc... [LABELS labels...] [LINK targets...])

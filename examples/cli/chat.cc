@@ -154,6 +154,7 @@ class Conversation {
 void add_chat(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("chat", "A conversation in the terminal");
+  add_example(*command, "chat smollm2 --system \"Answer in one sentence.\"");
   add_model_argument(*command, *a, "A directory, a .gguf file or a packaged model's name");
   command->add_option("--system", a->system, "A system message");
   command->add_option("--max-new-tokens", a->max_new_tokens, "The longest answer")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,9 @@ struct ChildOutcome {
 // Throws quire::Error kNotFound if there is no such program, kIo if it cannot be started.
 ChildOutcome run_child(const std::vector<std::string>& command,
                        const std::vector<std::string>& variables, bool show);
+
+// What a program found on PATH prints to stdout, while its stderr goes nowhere. Nothing if there is
+// no such program, or it fails.
+std::optional<std::string> output_of(const std::vector<std::string>& command);
 
 }  // namespace cli

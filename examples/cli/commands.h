@@ -22,5 +22,6 @@ void add_pairs(CLI::App& app);
 void add_snapshot(CLI::App& app);
 void add_divergence(CLI::App& app);
 void add_serve(CLI::App& app);
+void add_bench(CLI::App& app);
 
 }  // namespace cli

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // quire convert IN OUT: a .gguf file as a Hugging Face directory.
 #include <quire/convert.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <iostream>
 #include <memory>
 #include <sstream>
 
 #include "commands.h"
 #include "models.h"
 #include "program.h"
+#include "progress.h"
 #include "terminal.h"
 
 namespace cli {
@@ -29,18 +28,13 @@ quire::DType dtype_of(const std::string& name) {
 Json convert(const Arguments& a) {
   // Ctrl-C ends it from within, so that nothing half written stays.
   InterruptFlag interrupted;
-  const bool terminal = isatty(STDERR_FILENO) != 0;
   quire::ConvertOptions options;
   options.dtype = dtype_of(a.dtype);
-  options.progress = [&, last = -1](double fraction) mutable {
+  options.progress = [&, progress = Progress(a, "converting " + a.model)](double fraction) mutable {
     if (interrupted.take()) {
       throw quire::Error(quire::ErrorCode::kIo, a.out, "interrupted; nothing was written");
     }
-    const int percent = static_cast<int>(fraction * 100);
-    if (!talkative(a) || percent == last || (!terminal && percent % 25 != 0)) return;
-    last = percent;
-    std::cerr << (terminal ? "\r" : "") << "converting " << a.model << " " << percent << " %"
-              << (terminal && percent < 100 ? "" : "\n") << std::flush;
+    progress(fraction);
   };
   const auto start = std::chrono::steady_clock::now();
   const quire::Converted made = quire::convert(find_model(a.model), a.out, options);
@@ -67,6 +61,7 @@ void add_convert(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("convert", "A .gguf file as a directory that transformers loads");
+  add_example(*command, "convert smollm2 smollm2-directory --dtype bf16");
   command->add_option("in", a->model, "A .gguf file or a packaged model's name")
       ->required()
       ->type_name("IN");

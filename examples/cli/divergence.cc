@@ -96,6 +96,8 @@ Json json_or_text(const std::string& text) {
 void add_divergence(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("divergence", "Where two prompts part, and why");
+  add_example(*command,
+              "divergence smollm2 --a \"Today is Monday. Hi\" --b \"Today is Tuesday. Hi\"");
   add_model_argument(*command, *a, "A directory, a .gguf file or a packaged model's name");
   command->add_option("--a", a->a, "A text, or messages or ids as JSON");
   command->add_option("--b", a->b, "The other");

@@ -39,6 +39,7 @@ void print_for_people(const Json& result) {
 void add_embed(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("embed", "A text as the vector of a sentence encoder");
+  add_example(*command, "embed minilm --text \"How do I reset my password?\" --json");
   add_model_argument(*command, *a, "A sentence encoder's directory or a packaged model's name");
   auto* text = command->add_option("-t,--text", a->text, "The text");
   auto* ids = command->add_option("--ids", a->ids, "Token ids in its place, separated by commas");

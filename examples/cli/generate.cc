@@ -199,6 +199,7 @@ void print_for_people(const Arguments& a, Server& server) {
 void add_generate(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("generate", "Answer a prompt, ids or messages");
+  add_example(*command, "generate smollm2 --prompt \"The capital of France is\" --json");
   add_model_argument(*command, *a, "A directory, a .gguf file or a packaged model's name");
   add_source_options(*command, *a);
   add_request_options(*command, *a);

@@ -129,6 +129,7 @@ void print_for_people(const Json& r) {
 void add_inspect(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("inspect", "What a model is, without loading it");
+  add_example(*command, "inspect smollm2 --context 4096");
   command->add_option("path", a->model, "A directory, a .gguf file or a packaged model's name");
   command->add_option("--context", a->context, "Tokens to estimate memory for (its own context)")
       ->check(CLI::NonNegativeNumber);

@@ -69,6 +69,7 @@ void print_for_people(const Json& result) {
 void add_logits(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("logits", "The next token's logits after some ids");
+  add_example(*command, "logits smollm2 --prompt \"The capital of France is\" --top 5");
   add_model_argument(*command, *a, "A directory, a .gguf file or a packaged model's name");
   auto* ids = command->add_option("--ids", a->ids, "Token ids, separated by commas");
   ids->delimiter(',');

@@ -28,6 +28,10 @@ void limit_instruction_set() {
 int run(int argc, char** argv) {
   CLI::App app("Decoder language models with exact, explained caches", "quire");
   app.require_subcommand(1);
+  app.footer(
+      "Start with `quire pull smollm2` and `quire chat smollm2`; `quire COMMAND --help` has an "
+      "example of each.");
+  app.set_version_flag("--version", "quire " QUIRE_VERSION);
   cli::add_generate(app);
   cli::add_chat(app);
   cli::add_logits(app);
@@ -44,6 +48,7 @@ int run(int argc, char** argv) {
   cli::add_snapshot(app);
   cli::add_divergence(app);
   cli::add_serve(app);
+  cli::add_bench(app);
   try {
     limit_instruction_set();
     app.parse(argc, argv);

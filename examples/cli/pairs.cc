@@ -138,6 +138,7 @@ void add_pairs(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("pairs", "Which labelled pairs a semantic cache would serve");
+  add_example(*command, "pairs minilm tests/data/pairs/authored.tsv --threshold 0.8");
   add_model_argument(*command, *a, "A sentence encoder's directory or a packaged model's name");
   command->add_option("file", a->file, "Tab-separated pairs, plain or gzip")
       ->required()

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "models.h"
+#include "progress.h"
 
 namespace cli {
 namespace {
@@ -44,6 +45,10 @@ Json answer_line(const std::string& line, const Handler& handler) {
 }
 
 }  // namespace
+
+void add_example(CLI::App& command, const std::string& line) {
+  command.footer("Example:\n  quire " + line);
+}
 
 void add_model_argument(CLI::App& command, SharedOptions& options, const std::string& help) {
   command.add_option("model", options.model, help)->required()->type_name("MODEL");
@@ -84,16 +89,7 @@ std::shared_ptr<const quire::Model> load_model(const SharedOptions& options) {
   model.dtype = dtype_of(options.dtype);
   model.device = options.device == "cuda" ? quire::Device::kCuda : quire::Device::kCpu;
   model.threads = options.threads;
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  if (talkative(options)) {
-    model.progress = [&, last = -1](double fraction) mutable {
-      const int percent = static_cast<int>(fraction * 100);
-      if (percent == last || (!terminal && percent % 25 != 0)) return;
-      last = percent;
-      std::cerr << (terminal ? "\r" : "") << "loading " << options.model << " " << percent << " %"
-                << (terminal && percent < 100 ? "" : "\n") << std::flush;
-    };
-  }
+  if (talkative(options)) model.progress = Progress(options, "loading " + options.model);
   return quire::Model::load(find_model(options.model), model);
 }
 

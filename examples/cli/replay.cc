@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "program.h"
+#include "progress.h"
 #include "svg_plot.h"
 #include "trace.h"
 
@@ -35,10 +36,12 @@ Replayed replay(const Trace& trace, const Settings& options) {
   Json rows = Json::array();
   const auto start = std::chrono::steady_clock::now();
   std::int64_t served = 0;
+  Progress progress(options.shared, "replaying " + options.trace);
+  const double runs = static_cast<double>(options.policies.size() * options.capacities.size());
   for (const std::string& policy : options.policies) {
     PlotLine line{policy, {}};
     for (const std::int64_t capacity : options.capacities) {
-      remark(options.shared, policy + " at " + std::to_string(capacity) + " blocks");
+      progress(static_cast<double>(rows.size()) / runs);
       const HitRatios ratios = replay_trace(trace, {policy, capacity, options.block_size});
       Json row = {{"policy", policy}, {"capacity", capacity}, {"hit_ratio", ratios.blocks}};
       if (options.block_size > 0) row["token_hit_ratio"] = ratios.tokens;
@@ -48,6 +51,7 @@ Replayed replay(const Trace& trace, const Settings& options) {
     }
     result.lines.push_back(std::move(line));
   }
+  progress(1);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   result.json = {{"requests", std::ssize(trace.requests)},
                  {"blocks", trace.blocks},
@@ -102,6 +106,7 @@ void add_replay(CLI::App& app) {
   auto options = std::make_shared<Settings>();
   CLI::App* command = app.add_subcommand(
       "replay", "Replay a block-hash trace through the prefix cache's index and eviction");
+  add_example(*command, "replay trace.jsonl.gz --capacity 1000,10000 --policy default,optimal");
   command->add_option("trace", options->trace, "JSON Lines with hash_ids, plain or gzip")
       ->required();
   command->add_option("--capacity", options->capacities, "Capacities in blocks")->delimiter(',');

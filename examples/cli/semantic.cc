@@ -159,6 +159,9 @@ void print_for_people(const Json& result) {
 void add_semantic(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("semantic", "Answers kept and found by what was asked");
+  add_example(
+      *command,
+      "semantic minilm --path faq.db --op store --prompt \"Is it free?\" --response \"Yes.\"");
   add_model_argument(*command, *a, "A sentence encoder's directory or a packaged model's name");
   command
       ->add_option("--op", a->op,

@@ -76,6 +76,7 @@ void add_serve(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("serve", "A server with OpenAI's and Anthropic's endpoints");
+  add_example(*command, "serve smollm2 --port 8080");
   add_model_argument(*command, *a, "A directory, a .gguf file or a packaged model's name");
   command->add_option("--host", a->host, "The address to listen on")->capture_default_str();
   command->add_option("--port", a->port, "Its port; 0: any free one")

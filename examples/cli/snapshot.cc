@@ -131,6 +131,7 @@ void add_snapshot(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("snapshot", "Keep a computed prompt in a file, or use one");
+  add_example(*command, "snapshot smollm2 --save rules.quire --prompt \"Answer in one sentence.\"");
   add_model_argument(*command, *a, "A directory, a .gguf file or a packaged model's name");
   auto* save = command->add_option("--save", a->save, "Compute the prompt and write it here");
   auto* load = command->add_option("--load", a->load, "Go on from this file")->excludes(save);

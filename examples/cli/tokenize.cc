@@ -66,6 +66,7 @@ void print_tokens(const Json& result) {
 void add_tokenize(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("tokenize", "Text to token ids");
+  add_example(*command, "tokenize smollm2 --text \"Once upon a time\"");
   add_model_argument(*command, *a, "A model, or a folder or file that holds its tokenizer");
   auto* text = command->add_option("-t,--text", a->text, "The text");
   command->add_flag("--no-parse-special", a->plain, "Special tokens in the text are plain text");
@@ -82,6 +83,7 @@ void add_tokenize(CLI::App& app) {
 void add_detokenize(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("detokenize", "Token ids to text");
+  add_example(*command, "detokenize smollm2 --ids 504,3575,282");
   add_model_argument(*command, *a, "A model, or a folder or file that holds its tokenizer");
   auto* ids = command->add_option("--ids", a->ids, "Token ids, separated by commas");
   ids->delimiter(',');

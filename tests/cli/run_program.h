@@ -18,6 +18,9 @@ struct ProgramOutcome {
 ProgramOutcome run_program(const std::vector<std::string>& arguments, const std::string& input = {},
                            const std::vector<std::string>& variables = {});
 
+// The same with a terminal for its stderr.
+ProgramOutcome run_in_terminal(const std::vector<std::string>& arguments);
+
 // Its --jsonl mode: one result a line.
 std::vector<nlohmann::json> run_lines(std::vector<std::string> arguments,
                                       const std::vector<nlohmann::json>& lines);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/cli/run_program.h"
 
 namespace quire::test {
@@ -32,14 +34,39 @@ TEST(Usage, WrongUsageIsTwo) {
   }
 }
 
-TEST(Usage, EveryCommandHasHelp) {
-  for (const char* command : {"generate", "chat", "logits", "tokenize", "detokenize", "render",
-                              "inspect", "pull", "replay"}) {
+// The commands that the program's own help lists.
+std::vector<std::string> commands() {
+  std::istringstream help(run_program({"--help"}).out);
+  std::vector<std::string> names;
+  std::string line;
+  while (std::getline(help, line) && line != "Subcommands:") {
+  }
+  while (std::getline(help, line) && line.starts_with("  ")) {
+    names.push_back(line.substr(2, line.find(' ', 2) - 2));
+  }
+  return names;
+}
+
+TEST(Usage, HelpOfEveryCommandTeaches) {
+  const std::vector<std::string> names = commands();
+  EXPECT_GT(names.size(), 15U);
+  for (const std::string& command : names) {
     const ProgramOutcome outcome = run_program({command, "--help"});
     EXPECT_EQ(outcome.status, 0) << command;
-    EXPECT_THAT(outcome.out, HasSubstr("--help"));
     EXPECT_EQ(outcome.err, "");
+    // An example, whose options are those of the command.
+    const std::size_t example = outcome.out.find("Example:\n  quire " + command + " ");
+    ASSERT_NE(example, std::string::npos) << command;
+    std::istringstream words(outcome.out.substr(example));
+    for (std::string word; words >> word;) {
+      if (!word.starts_with("--")) continue;
+      EXPECT_LT(outcome.out.find(word + " "), example) << command << " " << word;
+    }
   }
+}
+
+TEST(Usage, TellsItsVersion) {
+  EXPECT_THAT(run_program({"--version"}).out, MatchesRegex("quire [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
 TEST(Usage, FailuresAreOneLine) {
