@@ -1,54 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// prefix_ttft MODEL FOLDER [REDIS_URL]: time to the first token with a known prefix, by where it
-// is.
+// prefix_ttft MODEL FOLDER [REDIS_URL|-] [PLOT.svg]: time to the first token with a known prefix,
+// by where it is.
 //
 // For prefixes of several lengths and 16 new tokens after each: computed from the start, from
-// memory, from a file in FOLDER and from Redis; beside them what a request of just the 16 tokens
-// takes, and reading the prefix's bytes from a plain file. Medians of kRepeats; JSON Lines.
+// memory, from a file in FOLDER and from Redis. Beside them what a request of just the 16 tokens
+// takes, what reading the prefix's bytes from a plain file takes, and what GETs of them, sent
+// together, take. All in turns, the least of kRounds; JSON Lines. PLOT.svg: the share of the time
+// that each saves.
 #include <quire/generator.h>
 #include <quire/model.h>
 #include <quire/prefix_cache.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <memory>
-#include <random>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "examples/cli/svg_plot.h"
+#include "yardstick.h"
 
 namespace {
 
-using quire::TokenId;
+using bench::Least;
 using quire::TokenIds;
 
-constexpr int kRepeats = 9;
+constexpr int kRounds = 9;
 constexpr std::int64_t kNew = 16;
-
-class Texts {
- public:
-  explicit Texts(std::int64_t vocab) : vocab_(vocab) {}
-  TokenIds next(std::int64_t count) {
-    TokenIds ids;
-    for (std::int64_t i = 0; i < count; ++i) {
-      ids.push_back(static_cast<TokenId>(100 + random_() % static_cast<unsigned>(vocab_ - 200)));
-    }
-    return ids;
-  }
-  TokenIds after(TokenIds prefix) {
-    const TokenIds more = next(kNew);
-    prefix.insert(prefix.end(), more.begin(), more.end());
-    return prefix;
-  }
-
- private:
-  std::int64_t vocab_;
-  std::mt19937 random_{1};
-};
+constexpr std::int64_t kBlock = 32;
 
 quire::Request request_of(TokenIds ids, bool store) {
   quire::Request request;
@@ -60,49 +42,127 @@ quire::Request request_of(TokenIds ids, bool store) {
   return request;
 }
 
-double median(const std::function<double()>& once) {
-  std::vector<double> times;
-  for (int i = 0; i < kRepeats; ++i) times.push_back(once());
-  std::ranges::sort(times);
-  return times[kRepeats / 2];
-}
-
-double read_ms(const std::string& file, std::int64_t bytes) {
-  {
-    std::ofstream out(file, std::ios::binary);
-    const std::vector<char> data(static_cast<std::size_t>(bytes), 'x');
-    out.write(data.data(), bytes);
+// A generator that knows the prefix, in memory or only in the tier behind it.
+class Warm {
+ public:
+  Warm(const std::shared_ptr<const quire::Model>& model, const TokenIds& stored,
+       const quire::PrefixCacheOptions& options, bool forget)
+      : cache_(options), generator_(model, {.prefix_cache = &cache_}), forget_(forget) {
+    generator_.generate(request_of(stored, true));
+    cache_.flush();
   }
-  std::vector<char> data(static_cast<std::size_t>(bytes));
-  const double ms = median([&] {
-    const auto start = std::chrono::steady_clock::now();
-    std::ifstream in(file, std::ios::binary);
-    in.rdbuf()->pubsetbuf(nullptr, 0);
-    in.read(data.data(), bytes);
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-        .count();
-  });
-  std::filesystem::remove(file);
-  return ms;
+
+  void measure(const TokenIds& text) {
+    if (forget_) cache_.clear();
+    const quire::Result result = generator_.generate(request_of(text, false));
+    time_.take(result.timings.ttft_ms);
+    const quire::Reused& reused = result.cache.reused;
+    const std::int64_t there =
+        forget_ ? reused.disk + reused.remote : reused.memory + reused.copied;
+    if (there < std::ssize(text) - kNew) std::fprintf(stderr, "%ld reused\n", long{there});
+  }
+
+  double ms() const { return time_.ms(); }
+
+ private:
+  quire::PrefixCache cache_;
+  quire::Generator generator_;
+  bool forget_;
+  Least time_;
+};
+
+struct Row {
+  std::int64_t prefix = 0;
+  Least alone, cold, read, get;
+  double memory_ms = 0;
+  double disk_ms = 0;
+  std::optional<double> redis_ms;
+};
+
+struct Places {
+  std::filesystem::path folder;
+  std::string redis;  // empty: none
+};
+
+Row measure(quire::Generator& cold, bench::RandomTokens& texts, const Places& places,
+            std::int64_t length) {
+  const auto& model = cold.model();
+  const auto file = places.folder / "prefix_ttft.db";
+  const auto plain = places.folder / "prefix_ttft.bytes";
+  const TokenIds prefix = texts.next(length);
+  const TokenIds stored = texts.after(prefix, kNew);
+  std::vector<std::byte> bytes(
+      static_cast<std::size_t>(length * model->kv_spec().bytes_per_token()), std::byte{7});
+  bench::write_plainly(plain, bytes);
+  Row row;
+  row.prefix = length;
+  Warm memory(model, stored, {.bytes = 1 << 30}, false);
+  Warm disk(model, stored, {.bytes = 1 << 30, .disk_path = file}, true);
+  std::optional<Warm> redis;
+  std::optional<bench::PlainRedis> line;
+  if (!places.redis.empty()) {
+    redis.emplace(
+        model, stored,
+        quire::PrefixCacheOptions{
+            .bytes = 1 << 30, .redis_url = places.redis, .redis_timeout = std::chrono::seconds(10)},
+        true);
+    line.emplace(places.redis);
+    line->fill(length / kBlock, kBlock * model->kv_spec().bytes_per_token());
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    const TokenIds text = texts.after(prefix, kNew);
+    row.alone.take(cold.generate(request_of(texts.next(kNew), false)).timings.ttft_ms);
+    memory.measure(text);
+    disk.measure(text);
+    row.read.measure([&] { bench::read_plainly(plain, bytes); });
+    if (redis) {
+      redis->measure(text);
+      row.get.measure([&] { line->get_all(); });
+    }
+    row.cold.take(cold.generate(request_of(text, false)).timings.ttft_ms);
+  }
+  row.memory_ms = memory.ms();
+  row.disk_ms = disk.ms();
+  if (redis) {
+    row.redis_ms = redis->ms();
+    line->remove_all();
+  }
+  for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + ending);
+  std::filesystem::remove(plain);
+  return row;
 }
 
-// The prefix is stored once; then each repeat asks for new tokens after it, with memory emptied
-// before each where a tier is meant.
-double warm_ms(const std::shared_ptr<const quire::Model>& model, Texts& texts,
-               const TokenIds& prefix, const quire::PrefixCacheOptions& options, bool forget) {
-  quire::PrefixCache cache(options);
-  quire::Generator generator(model, {.prefix_cache = &cache});
-  generator.generate(request_of(texts.after(prefix), true));
-  cache.flush();
-  return median([&] {
-    if (forget) cache.clear();
-    const quire::Result result = generator.generate(request_of(texts.after(prefix), false));
-    const quire::Reused& reused = result.cache.reused;
-    const std::int64_t there = forget ? reused.disk + reused.remote : reused.memory + reused.copied;
-    if (there < std::ssize(prefix))
-      std::fprintf(stderr, "only %ld reused\n", static_cast<long>(there));
-    return result.timings.ttft_ms;
-  });
+void print(const Row& row) {
+  std::printf(
+      "{\"prefix\": %ld, \"only_new_ms\": %.2f, \"cold_ms\": %.2f, \"memory_ms\": %.2f, "
+      "\"times_only_new\": %.2f, \"disk_ms\": %.2f, \"read_ms\": %.2f, \"disk_allowed_ms\": %.2f",
+      static_cast<long>(row.prefix), row.alone.ms(), row.cold.ms(), row.memory_ms,
+      row.memory_ms / row.alone.ms(), row.disk_ms, row.read.ms(),
+      row.memory_ms + 2 * row.read.ms());
+  if (row.redis_ms) {
+    std::printf(", \"redis_ms\": %.2f, \"get_ms\": %.2f, \"redis_allowed_ms\": %.2f", *row.redis_ms,
+                row.get.ms(), row.memory_ms + 2 * row.get.ms());
+  }
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+void plot(const std::vector<Row>& rows, const std::string& file) {
+  cli::Plot plot{.title = "Time to the first token saved by a known prefix",
+                 .x_label = "tokens of the prefix, before 16 new ones",
+                 .y_label = "saved",
+                 .lines = {{"memory", {}}, {"SQLite file", {}}, {"Redis", {}}}};
+  for (const Row& row : rows) {
+    const auto add = [&](std::size_t line, double ms) {
+      plot.lines[line].points.emplace_back(static_cast<double>(row.prefix),
+                                           std::max(1 - ms / row.cold.ms(), 0.0));
+    };
+    add(0, row.memory_ms);
+    add(1, row.disk_ms);
+    if (row.redis_ms) add(2, *row.redis_ms);
+  }
+  if (plot.lines[2].points.empty()) plot.lines.pop_back();
+  cli::write_svg(file, plot);
 }
 
 }  // namespace
@@ -110,35 +170,15 @@ double warm_ms(const std::shared_ptr<const quire::Model>& model, Texts& texts,
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const auto model = quire::Model::load(argv[1]);
-  const std::string folder = argv[2];
-  const std::string redis = argc > 3 ? argv[3] : "";
-  Texts texts(model->config().vocab_size);
+  const std::string redis = argc > 3 ? argv[3] : "-";
+  const Places places{argv[2], redis == "-" ? "" : redis};
+  bench::RandomTokens texts(model->config().vocab_size);
   quire::Generator cold(model, {.prefix_cache_bytes = 0});
-  cold.generate(request_of(texts.next(64), false));
-  const double alone =
-      median([&] { return cold.generate(request_of(texts.next(kNew), false)).timings.ttft_ms; });
+  std::vector<Row> rows;
   for (const std::int64_t length : {32, 64, 128, 256, 512, 1024, 2048, 4096}) {
     if (length + kNew + 1 > model->config().context) break;
-    const TokenIds prefix = texts.next(length);
-    const std::int64_t bytes = length * model->kv_spec().bytes_per_token();
-    const double computed = median(
-        [&] { return cold.generate(request_of(texts.after(prefix), false)).timings.ttft_ms; });
-    std::printf("{\"prefix\": %ld, \"only_new_ms\": %.2f, \"cold_ms\": %.2f, \"memory_ms\": %.2f",
-                static_cast<long>(length), alone, computed,
-                warm_ms(model, texts, prefix, {.bytes = 1 << 30}, false));
-    const std::string file = folder + "/prefix_ttft.db";
-    std::printf(", \"disk_ms\": %.2f, \"read_ms\": %.2f",
-                warm_ms(model, texts, prefix, {.bytes = 1 << 30, .disk_path = file}, true),
-                read_ms(folder + "/prefix_ttft.bytes", bytes));
-    std::filesystem::remove(file);
-    if (!redis.empty()) {
-      std::printf(
-          ", \"redis_ms\": %.2f",
-          warm_ms(model, texts, prefix,
-                  {.bytes = 1 << 30, .redis_url = redis, .redis_timeout = std::chrono::seconds(10)},
-                  true));
-    }
-    std::printf("}\n");
-    std::fflush(stdout);
+    rows.push_back(measure(cold, texts, places, length));
+    print(rows.back());
   }
+  if (argc > 4) plot(rows, argv[4]);
 }

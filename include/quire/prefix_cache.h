@@ -31,11 +31,13 @@ struct PrefixEvent {
 
 struct PrefixCacheOptions {
   // Behaviour.
-  std::int64_t bytes = 256ll << 20;        // of pages kept for later; 0: keep nothing
-  std::int64_t block_size = 32;            // tokens a page: 16, 32 or 64
-  std::string policy = "lru";              // see make_eviction_policy
-  std::chrono::milliseconds ttl{0};        // after being stored; 0: for ever
-  std::int64_t max_prefix_tokens = 0;      // of a text, keep and reuse at most so many; 0: all
+  std::int64_t bytes = 256ll << 20;    // of pages kept for later; 0: keep nothing
+  std::int64_t block_size = 32;        // tokens a page: 16, 32 or 64
+  std::string policy = "lru";          // see make_eviction_policy
+  std::chrono::milliseconds ttl{0};    // after being stored; 0: for ever
+  std::int64_t max_prefix_tokens = 0;  // of a text, keep and reuse at most so many; 0: all
+  // Of logits after prompts, beside the pages: one that comes again then needs no pass. 0: none.
+  std::int64_t logits_bytes = 0;
   bool explain_across_namespaces = false;  // say that another namespace holds a text
   // Behind the memory, in this order: what is evicted here, or computed by another process, is
   // found there. See page_tier.h.
@@ -58,7 +60,9 @@ struct PrefixCacheStats {
   std::int64_t copied_tokens = 0;  // reused from part of a page
   std::int64_t disk_tokens = 0;    // reused from tiers
   std::int64_t remote_tokens = 0;
-  std::int64_t bytes = 0;  // of pages kept
+  std::int64_t whole_prompts = 0;  // of which all was reused, the logits after it too
+  std::int64_t bytes = 0;          // of pages kept
+  std::int64_t logits_bytes = 0;
   std::int64_t stored_blocks = 0;
   std::int64_t evicted_blocks = 0;
   std::int64_t expired_blocks = 0;
@@ -87,6 +91,9 @@ class QUIRE_EXPORT PrefixMatch {
   const Reused& reused() const;     // reused_tokens by source
   const WhyNotMore& why_not_more() const;
 
+  // After the last token; empty unless all tokens are reused, which only lookup_whole does.
+  std::span<const float> logits() const;
+
   // A DynamicCache that begins with the reused tokens; it shares their pages until it writes.
   std::unique_ptr<KvCache> make_cache() const;
 
@@ -94,6 +101,10 @@ class QUIRE_EXPORT PrefixMatch {
   // which the cache holds; with `last`, also the open one. Call it after each pass of a request,
   // or just once at the end. REQUIRES: the cache came from make_cache() of this match.
   void store(std::span<const TokenId> tokens, const KvCache& cache, bool last = true);
+
+  // Keeps the logits [V] after the text that was looked up, if there is room for such. Its pages
+  // are stored as ever.
+  void store_logits(std::span<const TokenId> tokens, std::vector<float> logits);
 
  private:
   friend class PrefixCache;
@@ -121,6 +132,10 @@ class QUIRE_EXPORT PrefixCache {
   // The longest known prefix of `tokens`, at most all but the last one, whose logits are needed.
   PrefixMatch lookup(const PrefixModel& model, std::span<const TokenId> tokens,
                      const PrefixScope& scope = {});
+
+  // The same, and of a text whose logits are kept all tokens, if their pages still are.
+  PrefixMatch lookup_whole(const PrefixModel& model, std::span<const TokenId> tokens,
+                           const PrefixScope& scope = {});
 
   // Keeps a known prefix from eviction until as many unpin calls. Returns the tokens pinned, a
   // multiple of block_size.

@@ -97,7 +97,7 @@ struct Generator::Impl {
                         std::span<const TokenMark> marks, const StreamCallback& stream,
                         Run::Clock::time_point called);
   void store(PrefixMatch& match, const Request& request, const TokenIds& prompt,
-             const Result& result, const KvCache& cache) const;
+             const Result& result, const KvCache& cache, std::vector<float> last) const;
   Result run_with_prefixes(const Request& request, const AnswerOptions& answer,
                            const TokenIds& prompt, const StreamCallback& stream,
                            Run::Clock::time_point called);
@@ -115,28 +115,33 @@ Result Generator::Impl::run_with_prefixes(const Request& request, const AnswerOp
                                           const TokenIds& prompt, const StreamCallback& stream,
                                           Run::Clock::time_point called) {
   PrefixTurns::Turn turn(*turns, prompt, request.scope, !request.one_shot, request.deadline);
-  PrefixMatch match = prefixes->lookup(prefix_model(), prompt, request.scope);
+  PrefixMatch match = prefixes->lookup_whole(prefix_model(), prompt, request.scope);
   if (const Snapshot known = shared_snapshot(request, prompt, match.reused_tokens())) {
     return run_from_snapshot(known, request, answer, prompt, stream, called);
   }
   turn.reuses(match.reused_tokens());
   const std::unique_ptr<KvCache> cache = match.make_cache();
   Run run(*model, request, answer, prompt, match.reused_tokens(), *cache, stream);
-  run.when_read([&] {
+  const bool whole = match.reused_tokens() == std::ssize(prompt);
+  std::vector<float> last;
+  run.when_read([&](std::span<const float> logits) {
     if (turn.awaited()) match.store(prompt, *cache, false);
     turn.end();
+    if (!whole && prefixes->options().logits_bytes > 0) last.assign(logits.begin(), logits.end());
   });
+  if (whole) run.start(match.logits());
   scheduler.drive(run, static_cast<bool>(stream), request.deadline);
   Result result = run.finish(called);
   result.usage.cached_tokens = match.reused_tokens();
   result.cache.reused = match.reused();
   result.cache.why_not_more = match.why_not_more();
-  store(match, request, prompt, result, *cache);
+  store(match, request, prompt, result, *cache, std::move(last));
   return result;
 }
 
 void Generator::Impl::store(PrefixMatch& match, const Request& request, const TokenIds& prompt,
-                            const Result& result, const KvCache& cache) const {
+                            const Result& result, const KvCache& cache,
+                            std::vector<float> last) const {
   const bool complete = result.finish_reason != FinishReason::kCancelled &&
                         result.finish_reason != FinishReason::kDeadline;
   if (!complete || request.one_shot) return;
@@ -144,6 +149,7 @@ void Generator::Impl::store(PrefixMatch& match, const Request& request, const To
   text.insert(text.end(), result.ids.begin(), result.ids.end());
   text.resize(static_cast<std::size_t>(std::min(cache.length(), reusable_tokens())));
   match.store(text, cache);
+  if (!last.empty()) match.store_logits(prompt, std::move(last));
 }
 
 Result Generator::Impl::run_from_snapshot(const Snapshot& snapshot, const Request& request,
@@ -178,7 +184,7 @@ Result Generator::Impl::run_with_marks(const Request& request, const AnswerOptio
   scheduler.drive(run, static_cast<bool>(stream), request.deadline);
   Result result = run.finish(called);
   report(start, match ? &*match : nullptr, spent, result);
-  if (start.by_prefix) store(*match, request, prompt, result, *start.cache);
+  if (start.by_prefix) store(*match, request, prompt, result, *start.cache, {});
   return result;
 }
 

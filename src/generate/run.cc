@@ -116,7 +116,7 @@ void Run::take(float* logits, std::int64_t vocab) {
 }
 
 void Run::begin(std::span<float> logits) {
-  if (when_read_) when_read_();
+  if (when_read_) when_read_(logits);
   first_token_ = Clock::now();
   for (std::size_t i = 1; i < answers_.size(); ++i) {
     forks_.push_back(cache_.fork());

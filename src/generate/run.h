@@ -46,8 +46,9 @@ class Run {
   // The whole prompt is in the cache, and these are the logits after it. Throws as take.
   void start(std::span<const float> logits);
 
-  // Called once the whole prompt is in the cache, before the first token is chosen.
-  void when_read(std::function<void()> call) { when_read_ = std::move(call); }
+  // Called with the logits after the prompt once the whole of it is in the cache, before the first
+  // token is chosen.
+  void when_read(std::function<void(std::span<const float>)> call) { when_read_ = std::move(call); }
 
   bool done() const;
 
@@ -103,7 +104,7 @@ class Run {
   std::vector<Decoding> answers_;
   std::optional<Clock::time_point> started_;
   std::optional<Clock::time_point> first_token_;
-  std::function<void()> when_read_;
+  std::function<void(std::span<const float>)> when_read_;
   bool expired_ = false;
 };
 

@@ -85,12 +85,28 @@ Chunks chunks_of(const KvAttention& attention, std::int64_t first_token, std::in
   return {low / kAttentionChunk, (position + tokens - 1) / kAttentionChunk + 1};
 }
 
+// Tokens a tile: as many as share a chunk's cost well, but fewer where there would be too few tiles
+// to keep all threads busy to the end.
+std::int64_t tokens_of_tile(const KvAttention& attention, std::int64_t threads) {
+  constexpr std::int64_t kFewItems = 4;  // a thread
+  constexpr std::int64_t kLeastTokens = 4;
+  const std::int64_t kv_heads = attention.shape.kv_heads;
+  const std::int64_t most = std::max<std::int64_t>(1, kTileRows / (attention.heads / kv_heads));
+  std::int64_t tiles = (attention.tokens + most - 1) / most;
+  while (tiles * kv_heads % threads != 0 && tiles * kv_heads < kFewItems * threads &&
+         (tiles + 1) * kLeastTokens <= attention.tokens) {
+    ++tiles;
+  }
+  return (attention.tokens + tiles - 1) / tiles;
+}
+
 // Each item is a tile with all of its chunks in order.
 void attend_by_tiles(const KvAttention& attention, const AttentionKernels& kernels,
                      ThreadPool* threads) {
   const std::int64_t group = attention.heads / attention.shape.kv_heads;
   const std::int64_t d = attention.shape.head_dim;
-  const std::int64_t tile_tokens = std::max<std::int64_t>(1, kTileRows / group);
+  const std::int64_t tile_tokens =
+      tokens_of_tile(attention, threads != nullptr ? threads->size() : 1);
   const std::int64_t tiles = (attention.tokens + tile_tokens - 1) / tile_tokens;
   const std::int64_t rows = tile_tokens * group;
   std::atomic<std::int64_t> next{0};

@@ -35,6 +35,10 @@ std::int64_t PrefixMatch::to_prefill() const { return impl_->asked - reused_toke
 const Reused& PrefixMatch::reused() const { return impl_->reused; }
 const WhyNotMore& PrefixMatch::why_not_more() const { return impl_->why; }
 
+std::span<const float> PrefixMatch::logits() const {
+  return impl_->logits ? std::span<const float>(*impl_->logits) : std::span<const float>();
+}
+
 std::unique_ptr<KvCache> PrefixMatch::make_cache() const {
   return SharedBlocks::give(impl_->pool, impl_->pages, impl_->reused.total());
 }
@@ -94,23 +98,40 @@ void PrefixMatch::store(std::span<const TokenId> tokens, const KvCache& cache, b
   store.offer(*impl_, tokens.first(static_cast<std::size_t>(offered)), open, std::move(more));
 }
 
+void PrefixMatch::store_logits(std::span<const TokenId> tokens, std::vector<float> logits) {
+  const PrefixCache::Impl::Access access(*impl_->cache);
+  impl_->cache->logits.keep(impl_->space, tokens, std::move(logits));
+}
+
 PrefixCache::PrefixCache(PrefixCacheOptions options)
     : impl_(std::make_shared<Impl>(std::move(options))) {}
 PrefixCache::~PrefixCache() = default;
 
 PrefixMatch PrefixCache::lookup(const PrefixModel& model, std::span<const TokenId> tokens,
                                 const PrefixScope& scope) {
-  PrefixMatch match;
+  return PrefixMatch(Impl::search(impl_, model, tokens, scope, /*whole=*/false));
+}
+
+PrefixMatch PrefixCache::lookup_whole(const PrefixModel& model, std::span<const TokenId> tokens,
+                                      const PrefixScope& scope) {
+  return PrefixMatch(Impl::search(impl_, model, tokens, scope, /*whole=*/true));
+}
+
+std::unique_ptr<PrefixMatch::Impl> PrefixCache::Impl::search(const std::shared_ptr<Impl>& self,
+                                                             const PrefixModel& model,
+                                                             std::span<const TokenId> tokens,
+                                                             const PrefixScope& scope, bool whole) {
+  std::unique_ptr<PrefixMatch::Impl> match;
   {
-    const Impl::Access access(*impl_);
-    match.impl_ = impl_->find(model, tokens, scope);
-    match.impl_->cache = impl_;
-    if (impl_->queues.empty()) impl_->account(*match.impl_, tokens);
+    const Access access(*self);
+    match = self->find(model, tokens, scope, whole);
+    match->cache = self;
+    if (self->queues.empty()) self->account(*match, tokens);
   }
-  if (impl_->queues.empty()) return match;
-  impl_->search_tiers(*match.impl_, tokens);
-  const Impl::Access access(*impl_);
-  impl_->account(*match.impl_, tokens);
+  if (self->queues.empty()) return match;
+  self->search_tiers(*match, tokens);
+  const Access access(*self);
+  self->account(*match, tokens);
   return match;
 }
 
@@ -153,6 +174,7 @@ void PrefixCache::end_session(const PrefixModel& model, std::span<const TokenId>
 void PrefixCache::clear() {
   const Impl::Access access(*impl_);
   impl_->index.clear();
+  impl_->logits.clear();
 }
 
 void PrefixCache::flush() { impl_->flush(); }
@@ -169,6 +191,7 @@ PrefixCacheStats PrefixCache::stats() const {
   stats.blocks = index.blocks;
   stats.collisions = index.collisions;
   stats.index_bytes = static_cast<std::int64_t>(index.bytes);
+  stats.logits_bytes = impl_->logits.bytes();
   return stats;
 }
 

@@ -19,6 +19,7 @@ PrefixCacheOptions checked(PrefixCacheOptions options) {
     refuse("block_size", "16, 32 or 64", options.block_size);
   }
   if (options.ttl.count() < 0) refuse("ttl", "at least 0", options.ttl.count());
+  if (options.logits_bytes < 0) refuse("logits_bytes", "at least 0", options.logits_bytes);
   if (options.max_prefix_tokens < 0) {
     refuse("max_prefix_tokens", "at least 0", options.max_prefix_tokens);
   }
@@ -31,7 +32,7 @@ PrefixCacheOptions checked(PrefixCacheOptions options) {
 }  // namespace
 
 PrefixCache::Impl::Impl(PrefixCacheOptions given)
-    : options(checked(std::move(given))), index(index_options()) {
+    : options(checked(std::move(given))), index(index_options()), logits(options.logits_bytes) {
   start_tiers();
 }
 
@@ -97,16 +98,18 @@ void PrefixCache::Impl::forget(const EvictedBlock& block) {
 
 std::unique_ptr<PrefixMatch::Impl> PrefixCache::Impl::find(const PrefixModel& model,
                                                            std::span<const TokenId> tokens,
-                                                           const PrefixScope& scope) {
+                                                           const PrefixScope& scope, bool whole) {
   auto match = std::make_unique<PrefixMatch::Impl>();
   match->space = space_of(model, scope);
   match->pool = space(match->space).pool;
   match->asked = std::ssize(tokens);
   ++stats.lookups;
   stats.asked_tokens += match->asked;
+  if (whole) match->logits = logits.find(match->space, tokens);
+  match->most = std::min(limit(tokens), match->asked - (match->logits ? 0 : 1));
   if (options.bytes == 0) return match;
 
-  IndexMatch found = index.lookup(match->space, tokens, most(tokens), now());
+  IndexMatch found = index.lookup(match->space, tokens, match->most, now());
   match->why = {.reason = found.reason};
   if (found.reason != MissReason::kNone) match->why.at = found.tokens;
   if (found.reason == MissReason::kDiverged) {
@@ -143,6 +146,8 @@ std::unique_ptr<PrefixMatch::Impl> PrefixCache::Impl::find(const PrefixModel& mo
 }
 
 void PrefixCache::Impl::account(PrefixMatch::Impl& match, std::span<const TokenId> tokens) {
+  if (match.reused.total() < match.asked) match.logits.reset();
+  if (match.logits) ++stats.whole_prompts;
   stats.memory_tokens += match.reused.memory;
   stats.copied_tokens += match.reused.copied;
   stats.disk_tokens += match.reused.disk;

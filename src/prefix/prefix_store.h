@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kv/shared_blocks.h"
+#include "prefix/last_logits.h"
 #include "prefix/name_space.h"
 #include "prefix/tier_queue.h"
 
@@ -52,8 +53,9 @@ class PrefixCache::Impl {
   BlockKey space_of(const PrefixModel& model, const PrefixScope& scope);
   const Space& space(const BlockKey& digest) const { return spaces_.at({digest.low, digest.high}); }
 
+  // `whole`: up to all tokens where the logits after them are kept.
   std::unique_ptr<PrefixMatch::Impl> find(const PrefixModel& model, std::span<const TokenId> tokens,
-                                          const PrefixScope& scope);
+                                          const PrefixScope& scope, bool whole);
 
   // Says what the match came to, once all tiers have been asked.
   void account(PrefixMatch::Impl& match, std::span<const TokenId> tokens);
@@ -74,17 +76,20 @@ class PrefixCache::Impl {
 
   std::int64_t now() const;
   std::int64_t limit(std::span<const TokenId> tokens) const;
-  std::int64_t most(std::span<const TokenId> tokens) const {  // that a lookup may find
-    return std::min(limit(tokens), std::ssize(tokens) - 1);
-  }
 
-  // These two: REQUIRE no Access.
+  // These: REQUIRE no Access.
+  // A whole lookup: memory, then the tiers.
+  static std::unique_ptr<PrefixMatch::Impl> search(const std::shared_ptr<Impl>& self,
+                                                   const PrefixModel& model,
+                                                   std::span<const TokenId> tokens,
+                                                   const PrefixScope& scope, bool whole);
   // Looks for more of the text in the tiers, and takes what there is into memory.
   void search_tiers(PrefixMatch::Impl& match, std::span<const TokenId> tokens);
   void flush();
 
   PrefixCacheOptions options;
   PrefixIndex index;
+  LastLogits logits;
   PrefixCacheStats stats;
   std::map<BlockId, int> pins;
 
@@ -122,6 +127,8 @@ struct PrefixMatch::Impl {
   std::shared_ptr<PagePool> pool;
   std::vector<BlockPages> pages;  // of the reused tokens, in order
   std::int64_t asked = 0;
+  std::int64_t most = 0;   // that may be reused
+  LastLogits::Row logits;  // after all of them; null where they are not known
   Reused reused;
   WhyNotMore why;
 

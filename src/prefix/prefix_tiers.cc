@@ -78,7 +78,7 @@ void PrefixCache::Impl::search_tiers(PrefixMatch::Impl& match, std::span<const T
   if (options.bytes == 0) return;
   const TierText text{
       match.space, options.block_size,
-      tokens.first(static_cast<std::size_t>(std::max<std::int64_t>(most(tokens), 0)))};
+      tokens.first(static_cast<std::size_t>(std::max<std::int64_t>(match.most, 0)))};
   for (std::size_t t = 0; t < queues.size(); ++t) {
     if (match.reused.total() >= std::ssize(text.tokens)) return;
     const std::int64_t whole = match.reused.total() / options.block_size;
@@ -105,7 +105,7 @@ void PrefixCache::Impl::adopt(PrefixMatch::Impl& match, std::span<const TokenId>
   std::int64_t total = std::ssize(blocks) * options.block_size;
   total += arrivals.blocks.back().shared - options.block_size;
   WhyNotMore why{.reason = MissReason::kEndOfStored, .at = total};
-  if (total == most(tokens)) {
+  if (total == match.most) {
     why = {.reason = MissReason::kNone};
   } else if (arrivals.had) {
     why = {.reason = MissReason::kDiverged,

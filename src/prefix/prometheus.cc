@@ -60,6 +60,7 @@ std::string PrefixCache::prometheus() const {
       s.copied_tokens);
   add("disk_tokens_total", "counter", "Prompt tokens reused from disk.", s.disk_tokens);
   add("remote_tokens_total", "counter", "Prompt tokens reused from remote tiers.", s.remote_tokens);
+  add("whole_prompts_total", "counter", "Prompts that needed no forward pass.", s.whole_prompts);
   add("stored_blocks_total", "counter", "Blocks stored.", s.stored_blocks);
   add("evicted_blocks_total", "counter", "Blocks evicted for room.", s.evicted_blocks);
   add("expired_blocks_total", "counter", "Blocks whose time to live ended.", s.expired_blocks);
@@ -67,6 +68,7 @@ std::string PrefixCache::prometheus() const {
   add("collisions_total", "counter", "Equal keys of different texts.", s.collisions);
   add("blocks", "gauge", "Blocks kept.", s.blocks);
   add("bytes", "gauge", "Bytes of pages kept.", s.bytes);
+  add("logits_bytes", "gauge", "Bytes of logits kept.", s.logits_bytes);
   add("index_bytes", "gauge", "Bytes of the index.", s.index_bytes);
   add("dropped_blocks_total", "counter", "Blocks too many to write to a tier.", s.dropped_blocks);
   return text + tiers_as_prometheus(s.tiers);

@@ -10,6 +10,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 class SnapshotCommand : public ::testing::Test {
  protected:
@@ -46,6 +47,45 @@ TEST_F(SnapshotCommand, AnswersFromAFileAsFromTheText) {
   EXPECT_EQ(run({"--load", file()})["text"], prefix_);
 }
 
+// One process computes, keeps and goes on, line by line.
+TEST_F(SnapshotCommand, ObeysLines) {
+  const json question = {{"load", file()}, {"question", question_}, {"max_new_tokens", 8}};
+  json on_use = question;
+  on_use["verify_on_use"] = true;
+  const auto lines =
+      run_lines({"snapshot", "smollm2"},
+                {question,
+                 {{"save", file()}, {"prompt", prefix_}, {"kv", "static"}, {"max_length", 64}},
+                 question,
+                 on_use,
+                 json::object({{"load", file()}}),
+                 json::object({{"save", file()}}),
+                 {{"load", file()}, {"save", file()}}});
+  EXPECT_EQ(lines[0]["error"]["code"], "NotFound");
+  EXPECT_EQ(lines[1]["kv"], "static");
+  EXPECT_EQ(lines[1]["bytes"], std::filesystem::file_size(file()));
+  EXPECT_GT(lines[1]["seconds"], 0);
+  EXPECT_EQ(lines[2]["cache"]["kv"], "static");
+  EXPECT_EQ(lines[2]["cache"]["reused"]["snapshot"], lines[1]["tokens"]);
+  EXPECT_EQ(lines[3]["ids"], lines[2]["ids"]);
+  EXPECT_EQ(lines[4]["text"], prefix_);
+  EXPECT_EQ(lines[4]["tokens"], lines[1]["tokens"]);
+  for (const std::size_t i : {5u, 6u}) EXPECT_EQ(lines[i]["error"]["code"], "InvalidArgument");
+}
+
+TEST_F(SnapshotCommand, SpeaksToPeople) {
+  const std::string text = (folder_.path() / "prompt.txt").string();
+  write_file(text, "The capital of France");
+  const ProgramOutcome saved = run_program({"snapshot", "smollm2", "--save", file(), "-f", text});
+  EXPECT_EQ(saved.status, 0) << saved.err;
+  EXPECT_THAT(saved.out, MatchesRegex("4 tokens, [0-9]+ bytes, [0-9.e-]+ s\n"));
+  const ProgramOutcome answer = run_program(
+      {"snapshot", "smollm2", "--load", file(), "--question", " is", "--max-new-tokens", "8"});
+  EXPECT_EQ(answer.status, 0) << answer.err;
+  EXPECT_THAT(answer.out, HasSubstr("Paris"));
+  EXPECT_EQ(answer.err, "") << "not a terminal";
+}
+
 TEST_F(SnapshotCommand, RefusesWhatIsNotItsOwn) {
   const auto error = [&](const std::string& dtype) {
     const ProgramOutcome outcome =
@@ -57,9 +97,18 @@ TEST_F(SnapshotCommand, RefusesWhatIsNotItsOwn) {
   EXPECT_THAT(error("bf16"), HasSubstr("error: NotFound: "));
   write_file(file(), "no snapshot");
   EXPECT_THAT(error("bf16"), HasSubstr("error: Corrupt: "));
-  run({"--save", file(), "--prompt", prefix_, "--dtype", "f32"});
+  run({"--save", file(), "--prompt", prefix_});
   EXPECT_THAT(error("bf16"), HasSubstr("error: InvalidArgument: "));
   EXPECT_THAT(error("bf16"), HasSubstr("expected a snapshot of model "));
+  std::string bytes = read_file(file());
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  write_file(file(), bytes);
+  EXPECT_THAT(error("native"), HasSubstr("error: Corrupt: "));
+  write_file(file(), bytes.substr(0, bytes.size() / 2));
+  EXPECT_THAT(error("native"), HasSubstr("error: Corrupt: "));
+  bytes[8] = 9;
+  write_file(file(), bytes);
+  EXPECT_THAT(error("native"), HasSubstr("error: Unsupported: "));
 }
 
 TEST_F(SnapshotCommand, WantsToBeToldWhatToDo) {

@@ -15,14 +15,16 @@ namespace fs = std::filesystem;
 
 fs::path tiny_path(const std::string& name) { return fs::path(QUIRE_TEST_DATA "/models") / name; }
 
-fs::path smollm2_path() {
+}  // namespace
+
+fs::path smollm2_file() {
   const char* home = std::getenv("QUIRE_HOME");
   const fs::path root =
       home && *home ? fs::path(home) : fs::path(std::getenv("HOME")) / ".cache" / "quire";
-  return root / "models" / "smollm2" / "SmolLM2-135M-Instruct.Q4_1.gguf";
+  fs::path file = root / "models" / "smollm2" / "SmolLM2-135M-Instruct.Q4_1.gguf";
+  if (fs::exists(file)) return file;
+  throw std::runtime_error(file.string() + " is missing; run: quire pull smollm2");
 }
-
-}  // namespace
 
 std::shared_ptr<const Model> tiny_model(const std::string& name) {
   static std::map<std::string, std::shared_ptr<const Model>> loaded;
@@ -40,10 +42,7 @@ const Json& tiny_reference(const std::string& name) {
 
 std::shared_ptr<const Model> smollm2() {
   static std::shared_ptr<const Model> model;
-  if (!model && !fs::exists(smollm2_path())) {
-    throw std::runtime_error(smollm2_path().string() + " is missing; run: quire pull smollm2");
-  }
-  if (!model) model = Model::load(smollm2_path(), {.dtype = DType::kF32});
+  if (!model) model = Model::load(smollm2_file(), {.dtype = DType::kF32});
   return model;
 }
 

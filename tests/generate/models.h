@@ -4,6 +4,7 @@
 #include <quire/error.h>
 #include <quire/generator.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,8 +18,10 @@ namespace quire::test {
 std::shared_ptr<const Model> tiny_model(const std::string& name);
 const Json& tiny_reference(const std::string& name);
 
-// The packaged SmolLM2 in float32, loaded once. Throws, naming the command that fetches it, when it
-// is not there.
+// The packaged SmolLM2's file. Throws, naming the command that fetches it, when it is not there.
+std::filesystem::path smollm2_file();
+
+// It in float32, loaded once.
 std::shared_ptr<const Model> smollm2();
 const Json& smollm2_reference();
 

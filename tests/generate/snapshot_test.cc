@@ -147,46 +147,6 @@ TEST_P(SnapshotKinds, ADivergingContinuationIsExact) {
 INSTANTIATE_TEST_SUITE_P(Kinds, SnapshotKinds, ::testing::ValuesIn(kKinds),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
-// "You are a careful assistant…" once, two questions, on a cache that counts what it is given.
-class SharedPrefix : public ::testing::TestWithParam<bool> {};
-
-TEST_P(SharedPrefix, IsComputedOnceAndAnswersAreThoseWithout) {
-  Generator generator(smollm2());
-  const std::string prefix = "You are a careful assistant. Answer in one short sentence.";
-  const KvSpec& spec = smollm2()->kv_spec();
-  auto count = std::make_shared<std::atomic<std::int64_t>>(0);
-  std::unique_ptr<KvCache> inner;
-  if (GetParam()) {
-    inner = std::make_unique<StaticCache>(spec, StaticCacheOptions{.max_length = 1024});
-  } else {
-    inner = std::make_unique<DynamicCache>(spec);
-  }
-  Request start;
-  start.prompt = prefix;
-  const Snapshot snapshot =
-      generator.prefill(start, std::make_unique<CountingCache>(std::move(inner), count));
-  EXPECT_EQ(*count, std::ssize(snapshot.ids()));
-  EXPECT_EQ(snapshot.text(), prefix);
-  for (const char* question : {" What is the capital of France?", " Name one ocean."}) {
-    Request request = settings(12);
-    request.prompt = question;
-    request.snapshot = snapshot;
-    *count = 0;
-    const Result warm = generator.generate(request);
-    request.snapshot = {};
-    request.prompt = prefix + question;
-    const Result cold = generator.generate(request);
-    EXPECT_EQ(warm.ids, cold.ids);
-    EXPECT_EQ(warm.text, cold.text);
-    EXPECT_EQ(warm.chosen_logprobs, cold.chosen_logprobs);
-    EXPECT_EQ(warm.usage.cached_tokens, std::ssize(snapshot.ids()));
-    EXPECT_EQ(*count, warm.usage.prompt_tokens - std::ssize(snapshot.ids()) + 11);
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Caches, SharedPrefix, ::testing::Bool(),
-                         [](const auto& on) { return on.param ? "static" : "dynamic"; });
-
 TEST(Snapshot, TextsAreTokenisedAsOne) {
   Generator generator(smollm2());
   // "Hel" + "lo" are other tokens than "Hello": part of the snapshot is cut off.
