@@ -6,19 +6,9 @@
 # the one it ought to be.
 set -eu
 name=$1 program=$2 data=$3
+model=$data/chat  # its tokens are letters
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-# A model that reads any text, with a chat template of its own.
-model=$work/model
-mkdir "$model"
-cp "$data"/models/mistral-sentencepiece/config.json \
-  "$data"/models/mistral-sentencepiece/model.safetensors \
-  "$data"/tokenizers/sentencepiece-bpe-llama/tokenizer.model "$model"
-cat >"$model/chat_template.jinja" <<'END'
-{% for message in messages %}{{ message.role }}: {{ message.content }}
-{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}
-END
 
 run() {
   output=$("$program" "$@") || { printf '%s\n' "$output"; exit 1; }
@@ -34,8 +24,8 @@ text="Once upon a time there was a king who had three daughters and a dragon in 
 case $name in
   block_hashes)
     run "$model" "$text They lived there." "$text They left early."
-    expect 3 '^tokens from +(0|16|32) .*as before$'
-    expect 1 '^48 tokens reused as whole blocks, [1-9][0-9]* copied .*, [1-9][0-9]* computed$'
+    expect 5 '^tokens from +(0|16|32|48|64) .*as before$'
+    expect 1 '^80 tokens reused as whole blocks, 12 copied from .*, 10 computed$'
     ;;
   cag)
     echo "The lamp is lit on Mondays. Press A for two seconds to stop." >"$work/manual.txt"
