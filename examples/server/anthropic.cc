@@ -59,6 +59,13 @@ std::vector<quire::Message> messages_of(const Fields& body) {
   return messages;
 }
 
+// A mark of the whole request is one at the end of its last message.
+void mark(quire::Message& message, const Json& cache_control) {
+  Json fields = message.fields_json.empty() ? Json::object() : Json::parse(message.fields_json);
+  fields["cache_control"] = cache_control;
+  message.fields_json = to_text(fields);
+}
+
 quire::Request request_of(const Fields& body, const Engine& engine) {
   constexpr double kMostTemperature = 1;
   if (const Json* tools = body.find("tools"); tools && !tools->empty()) {
@@ -66,6 +73,7 @@ quire::Request request_of(const Fields& body, const Engine& engine) {
   }
   quire::Request request;
   request.messages = messages_of(body);
+  if (const Json* whole = body.find("cache_control")) mark(request.messages.back(), *whole);
   request.sampling = sampling_of(body, engine.model(), kMostTemperature);
   request.stop = stop_of(body, "stop_sequences");
   request.reuse = reuse_of(body);

@@ -87,8 +87,8 @@ Json whole(Engine& engine, const CompletionCall& call) {
       choices.push_back(
           choice_json(choices.size(), before + choice.text, openai_reason(choice.finish_reason)));
       if (call.logprobs) {
-        choices.back()["logprobs"] = completion_logprobs(*engine.model().tokenizer(), choice,
-                                                         *call.logprobs, before.size());
+        choices.back()["logprobs"] =
+            completion_logprobs(*engine.model().tokenizer(), choice, *call.logprobs, before.size());
       }
     }
     add(usage, result.usage);

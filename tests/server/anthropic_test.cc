@@ -103,6 +103,20 @@ TEST_F(Anthropic, MarksInAConversationGrowWithIt) {
   EXPECT_GT(at(second, "cache_creation_input_tokens"), 50);
 }
 
+TEST_F(Anthropic, AMarkOfTheWholeRequestIsThatOfItsLastMessage) {
+  for (const Json& content : {Json(std::string(100, 'a')),
+                              Json::array({{{"type", "text"}, {"text", std::string(100, 'b')}}})}) {
+    Json body = ask("");
+    body["messages"][0]["content"] = content;
+    body["cache_control"] = {{"type", "ephemeral"}};
+    const Json first = server.post(kMessages, body).json.at("usage");
+    const Json second = server.post(kMessages, body).json.at("usage");
+    EXPECT_GT(at(first, "cache_creation_input_tokens"), 100);
+    EXPECT_EQ(at(second, "cache_read_input_tokens"), at(first, "cache_creation_input_tokens"));
+    EXPECT_EQ(at(second, "cache_creation_input_tokens"), 0);
+  }
+}
+
 TEST_F(Anthropic, AStreamIsTheSameAnswerInPieces) {
   const Json whole = server.post(kMessages, ask("Tell me a story.", 40)).json;
   const std::vector<Event> events = server.stream(kMessages, ask("Tell me a story.", 40));

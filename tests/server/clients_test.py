@@ -16,7 +16,9 @@ from running_server import Server, model_folder
 
 PROGRAM = sys.argv.pop(1)
 MODEL, EMBEDDER = "smollm2", "minilm"
-CAPITAL = [{"role": "user", "content": "What is the capital of France?"}]
+BRIEFLY = "You are a helpful assistant. Answer in one short sentence."
+QUESTION = [{"role": "user", "content": "What is the capital of France?"}]
+CAPITAL = [{"role": "system", "content": BRIEFLY}, *QUESTION]
 RULES = "You are a precise technical editor. Answer in one short sentence. " * 12
 
 
@@ -118,11 +120,11 @@ class OpenAI(unittest.TestCase):
         self.assertEqual(self.client.models.retrieve(MODEL).id, MODEL)
 
     def test_an_earlier_answer(self):
-        ask = lambda: self.chat(messages=[{"role": "user", "content": "Name a colour."}], extra_body={"semantic": True})
-        first, second = ask(), ask()
-        self.assertEqual(first.quire["cache"]["source"], "model")
-        self.assertEqual(second.quire["cache"]["source"], "exact")
-        self.assertEqual(second.choices[0].message.content, first.choices[0].message.content)
+        ask = lambda question: self.chat(messages=[CAPITAL[0], {"role": "user", "content": question}], extra_body={"semantic": True})
+        answers = [ask(question) for question in ("Who wrote Hamlet?", "Who wrote Hamlet?", "who wrote  Hamlet?", "Who did write Hamlet?", "Who wrote Faust?")]
+        self.assertEqual([answer.quire["cache"]["source"] for answer in answers], ["model", "exact", "normalized", "semantic", "model"])
+        for answer in answers[1:4]:
+            self.assertEqual(answer.choices[0].message.content, answers[0].choices[0].message.content)
 
     def test_errors_are_the_clients_own(self):
         for options in ({"messages": []}, {"messages": [{"role": "wizard", "content": "Hi"}]}, {"temperature": 3}, {"top_p": 2},
@@ -159,13 +161,13 @@ class Anthropic(unittest.TestCase):
         self.client = anthropic_client()
 
     def ask(self, **options):
-        return self.client.messages.create(**{"model": MODEL, "max_tokens": 24, "temperature": 0, "messages": CAPITAL} | options)
+        return self.client.messages.create(**{"model": MODEL, "max_tokens": 24, "system": BRIEFLY, "messages": QUESTION} | options)
 
     def test_message(self):
         answer = self.ask()
         self.assertIn("Paris", answer.content[0].text)
         self.assertEqual(answer.stop_reason, "end_turn")
-        self.assertEqual(self.client.messages.count_tokens(model=MODEL, messages=CAPITAL).input_tokens, answer.usage.input_tokens)
+        self.assertEqual(self.client.messages.count_tokens(model=MODEL, system=BRIEFLY, messages=QUESTION).input_tokens, answer.usage.input_tokens)
 
     def test_a_long_system_prompt_is_created_and_then_read(self):
         system = [{"type": "text", "text": RULES, "cache_control": {"type": "ephemeral"}}]
@@ -177,11 +179,11 @@ class Anthropic(unittest.TestCase):
         self.assertEqual(second.usage.cache_read_input_tokens, created)
         self.assertEqual(first.usage.input_tokens, second.usage.input_tokens)
         self.assertEqual(first.content[0].text, second.content[0].text)
-        total = self.client.messages.count_tokens(model=MODEL, messages=CAPITAL, system=system).input_tokens
+        total = self.client.messages.count_tokens(model=MODEL, messages=QUESTION, system=system).input_tokens
         self.assertEqual(first.usage.input_tokens + created, total)
-        other = anthropic_client("key-b").messages.create(model=MODEL, max_tokens=24, temperature=0, messages=CAPITAL, system=system)
+        other = anthropic_client("key-b").messages.create(model=MODEL, max_tokens=24, messages=QUESTION, system=system)
         self.assertEqual(other.usage.cache_creation_input_tokens, created, "another tenant's")
-        with self.client.messages.stream(model=MODEL, max_tokens=24, temperature=0, messages=CAPITAL, system=system) as stream:
+        with self.client.messages.stream(model=MODEL, max_tokens=24, messages=QUESTION, system=system) as stream:
             text = "".join(stream.text_stream)
             final = stream.get_final_message()
         self.assertEqual(text, second.content[0].text)
@@ -189,10 +191,16 @@ class Anthropic(unittest.TestCase):
         self.assertEqual(final.usage.cache_creation_input_tokens, 0)
         self.assertEqual(final.usage.input_tokens, second.usage.input_tokens)
 
+    def test_a_mark_of_the_whole_request(self):
+        options = {"system": RULES + "Be kind.", "cache_control": {"type": "ephemeral"}}
+        first, second = self.ask(**options), self.ask(**options)
+        self.assertGreater(first.usage.cache_creation_input_tokens, 100)
+        self.assertEqual(second.usage.cache_read_input_tokens, first.usage.cache_creation_input_tokens)
+
     def test_stream(self):
         whole = self.ask()
         kinds = []
-        with self.client.messages.stream(model=MODEL, max_tokens=24, temperature=0, messages=CAPITAL) as stream:
+        with self.client.messages.stream(model=MODEL, max_tokens=24, system=BRIEFLY, messages=QUESTION) as stream:
             for event in stream:
                 kinds.append(event.type)
             final = stream.get_final_message()
@@ -207,14 +215,14 @@ class Anthropic(unittest.TestCase):
         self.assertEqual(self.ask(max_tokens=2).stop_reason, "max_tokens")
 
     def test_errors_are_the_clients_own(self):
-        for options in ({"messages": []}, {"messages": [{"role": "wizard", "content": "Hi"}]}, {"temperature": 1.5}, {"max_tokens": 10**6}):
+        for options in ({"messages": []}, {"messages": [{"role": "wizard", "content": "Hi"}]}, {"extra_body": {"temperature": 1.5}}, {"max_tokens": 10**4}):
             with self.assertRaises(anthropic.BadRequestError) as raised:
                 self.ask(**options)
             self.assertEqual(raised.exception.body["error"]["type"], "invalid_request_error")
         with self.assertRaises(anthropic.NotFoundError):
             self.ask(model="another")
         with self.assertRaises(anthropic.AuthenticationError):
-            anthropic_client("nobody's").messages.create(model=MODEL, max_tokens=5, messages=CAPITAL)
+            anthropic_client("nobody's").messages.create(model=MODEL, max_tokens=5, messages=QUESTION)
 
     def test_models(self):
         self.assertEqual([model.id for model in self.client.models.list()], [MODEL, EMBEDDER])
