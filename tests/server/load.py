@@ -20,7 +20,7 @@ parser.add_argument("program")
 parser.add_argument("--model", default="smollm2")
 parser.add_argument("--clients", type=int, default=64)
 parser.add_argument("--seconds", type=float, default=60)
-parser.add_argument("--growth", type=float, default=2.0, help="percent of resident memory after the warm-up")
+parser.add_argument("--growth", type=float, default=2.0, help="percent of resident memory from the second third to the last, at most")
 options = parser.parse_args()
 
 SYSTEM = "You are a helpful assistant. Answer in one short sentence. " * 6
@@ -103,8 +103,12 @@ def main():
         clients = [Client(i, server, alone, start + options.seconds) for i in range(options.clients)]
         for client in clients:
             client.start()
-        time.sleep(options.seconds / 3)
-        warm = server.resident_bytes()
+        resident = [[], [], []]  # bytes, once a second, by thirds of the time
+        while (spent := time.monotonic() - start) < options.seconds:
+            resident[int(3 * spent / options.seconds)].append(server.resident_bytes())
+            time.sleep(1)
+        before, after = (sum(third) / len(third) for third in resident[1:])
+        growth = 100 * (after / before - 1)
         for client in clients:
             client.join()
         took = time.monotonic() - start
@@ -113,12 +117,12 @@ def main():
             if active == 0:
                 break
             time.sleep(0.1)
-        growth = 100 * (server.resident_bytes() / warm - 1)
         problems = [problem for client in clients for problem in client.problems]
         done, broken_off = sum(client.done for client in clients), sum(client.broken_off for client in clients)
         tokens = server.metric("quire_completion_tokens_total")
     print(f"{options.clients} clients, {took:.0f} s: {done} requests ({broken_off} broken off), {tokens / took:.0f} tokens/s, "
-          f"{len(problems)} errors; resident {warm >> 20} MiB after a third, {growth:+.2f} % at the end; {active:.0f} still active")
+          f"{len(problems)} errors; resident {before / 2**20:.0f} MiB in the second third, {growth:+.2f} % in the last; "
+          f"{active:.0f} still active")
     for problem in problems[:5]:
         print(problem)
     return 0 if not problems and growth <= options.growth and active == 0 else 1
