@@ -100,6 +100,7 @@ void add_serve(CLI::App& app) {
                       "redis://host:port or unix:/socket: a Redis that machines share prefixes by");
   add_load_options(*command, *a);
   command->add_flag("-v,--verbose", a->verbose, "Progress, and a line for each reply, on stderr");
+  add_example(*command, "serve smollm2 --port 8080 --embedder minilm");
   command->callback([a] { serve(*a); });
 }
 
