@@ -9,7 +9,7 @@
 // Beyond theirs, bodies may have top_k, min_p, repetition_penalty, "ignore_eos", "cache_salt" and
 // "semantic": true (an earlier answer to what means the same will do), and messages and parts
 // "cache_control". Fields that would change the answer and are not there, such as logit_bias, are
-// refused, not ignored.
+// refused, not ignored. With n > 1 a stream has each answer in one piece.
 //
 // All throw ApiError and quire::Error.
 namespace server {

@@ -19,10 +19,13 @@ def model_folder(name):
 
 
 class Server:
-    """Listens from the beginning to the end of a `with`, and must then end with status 0."""
+    """Listens from the beginning to the end of a `with`, and must then end with status 0.
 
-    def __init__(self, program, model, *options):
-        self.command = [program, "serve", model, "--port", "0", *options]
+    `command`: in place of `quire serve`.
+    """
+
+    def __init__(self, program, model, *options, command=None):
+        self.command = command or [program, "serve", model, "--port", "0", *options]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True)
