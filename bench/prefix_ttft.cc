@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// prefix_ttft MODEL FOLDER [REDIS_URL|-] [PLOT.svg]: time to the first token with a known prefix,
-// by where it is.
+// prefix_ttft MODEL FOLDER [REDIS_URL|- [PLOT.svg|- [LENGTH...]]]: time to the first token with a
+// known prefix, by where it is.
 //
-// For prefixes of several lengths and 16 new tokens after each: computed from the start, from
-// memory, from a file in FOLDER and from Redis. Beside them what a request of just the 16 tokens
-// takes, what reading the prefix's bytes from a plain file takes, and what GETs of them, sent
-// together, take. All in turns, the least of kRounds; JSON Lines. PLOT.svg: the share of the time
-// that each saves.
+// For prefixes of LENGTH tokens (32 to 4,096) and 16 new tokens after each: computed from the
+// start, from memory, from a file in FOLDER and from Redis. Beside them what a request of just the
+// 16 tokens takes, what reading the prefix's bytes from a plain file takes, and what GETs of them,
+// sent together, take. All in turns, the least of kRounds (from the start: of kColdRounds); JSON
+// Lines. PLOT.svg: the share of the time that each saves.
 #include <quire/generator.h>
 #include <quire/model.h>
 #include <quire/prefix_cache.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -28,7 +31,8 @@ namespace {
 using bench::Least;
 using quire::TokenIds;
 
-constexpr int kRounds = 9;
+constexpr int kRounds = 15;
+constexpr int kColdRounds = 3;
 constexpr std::int64_t kNew = 16;
 constexpr std::int64_t kBlock = 32;
 
@@ -119,6 +123,7 @@ Row measure(quire::Generator& cold, bench::RandomTokens& texts, const Places& pl
       redis->measure(text);
       row.get.measure([&] { line->get_all(); });
     }
+    if (round >= kColdRounds) continue;
     row.cold.take(cold.generate(request_of(text, false)).timings.ttft_ms);
   }
   row.memory_ms = memory.ms();
@@ -175,10 +180,13 @@ int main(int argc, char** argv) {
   bench::RandomTokens texts(model->config().vocab_size);
   quire::Generator cold(model, {.prefix_cache_bytes = 0});
   std::vector<Row> rows;
-  for (const std::int64_t length : {32, 64, 128, 256, 512, 1024, 2048, 4096}) {
+  std::vector<std::int64_t> lengths;
+  for (int i = 5; i < argc; ++i) lengths.push_back(std::atoll(argv[i]));
+  if (lengths.empty()) lengths = {32, 64, 128, 256, 512, 1024, 2048, 4096};
+  for (const std::int64_t length : lengths) {
     if (length + kNew + 1 > model->config().context) break;
     rows.push_back(measure(cold, texts, places, length));
     print(rows.back());
   }
-  if (argc > 4) plot(rows, argv[4]);
+  if (argc > 4 && std::string(argv[4]) != "-") plot(rows, argv[4]);
 }

@@ -17,9 +17,9 @@ namespace {
 // cache.
 constexpr std::int64_t kTileRows = 48;
 
-// With fewer tokens than this a tile's chunks are shared out too, or there would be too little to
-// do in parallel; their states are kept and merged in the end.
-constexpr std::int64_t kFewTokens = 8;
+// Up to this many rows are one tile whose chunks are shared out, or there would be too little to do
+// in parallel; their states are kept and merged in the end.
+constexpr std::int64_t kFewRows = 2 * kTileRows;
 
 using Floats = std::unique_ptr<float[]>;
 
@@ -85,28 +85,12 @@ Chunks chunks_of(const KvAttention& attention, std::int64_t first_token, std::in
   return {low / kAttentionChunk, (position + tokens - 1) / kAttentionChunk + 1};
 }
 
-// Tokens a tile: as many as share a chunk's cost well, but fewer where there would be too few tiles
-// to keep all threads busy to the end.
-std::int64_t tokens_of_tile(const KvAttention& attention, std::int64_t threads) {
-  constexpr std::int64_t kFewItems = 4;  // a thread
-  constexpr std::int64_t kLeastTokens = 4;
-  const std::int64_t kv_heads = attention.shape.kv_heads;
-  const std::int64_t most = std::max<std::int64_t>(1, kTileRows / (attention.heads / kv_heads));
-  std::int64_t tiles = (attention.tokens + most - 1) / most;
-  while (tiles * kv_heads % threads != 0 && tiles * kv_heads < kFewItems * threads &&
-         (tiles + 1) * kLeastTokens <= attention.tokens) {
-    ++tiles;
-  }
-  return (attention.tokens + tiles - 1) / tiles;
-}
-
 // Each item is a tile with all of its chunks in order.
 void attend_by_tiles(const KvAttention& attention, const AttentionKernels& kernels,
                      ThreadPool* threads) {
   const std::int64_t group = attention.heads / attention.shape.kv_heads;
   const std::int64_t d = attention.shape.head_dim;
-  const std::int64_t tile_tokens =
-      tokens_of_tile(attention, threads != nullptr ? threads->size() : 1);
+  const std::int64_t tile_tokens = std::max<std::int64_t>(1, kTileRows / group);
   const std::int64_t tiles = (attention.tokens + tile_tokens - 1) / tile_tokens;
   const std::int64_t rows = tile_tokens * group;
   std::atomic<std::int64_t> next{0};
@@ -172,7 +156,7 @@ void attend_by_chunks(const KvAttention& attention, const AttentionKernels& kern
 void attend_to_pages(const KvAttention& attention, ThreadPool* threads) {
   if (attention.tokens == 0) return;
   const AttentionKernels& kernels = attention_kernels(active_isa());
-  if (attention.tokens < kFewTokens) {
+  if (attention.tokens * (attention.heads / attention.shape.kv_heads) <= kFewRows) {
     attend_by_chunks(attention, kernels, threads);
   } else {
     attend_by_tiles(attention, kernels, threads);

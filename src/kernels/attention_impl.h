@@ -256,23 +256,25 @@ inline void soften(float* scores, Range range, Range seen, float softcap, float*
   const Vec low = broadcast(static_cast<float>(range.first));
   const Vec high = broadcast(static_cast<float>(range.last));
   const Vec lowest = broadcast(-__builtin_inff());
+  const auto within = [&](std::int64_t i, Vec v, Vec otherwise) {
+    if (i >= range.first && i + kLanes <= range.last) return v;
+    const Vec index = lane_index() + static_cast<float>(i);
+    return (index >= low) & (index < high) ? v : otherwise;
+  };
   Vec maxima = lowest;
   for (std::int64_t i = first; i < last; i += kLanes) {
-    const Vec index = lane_index() + static_cast<float>(i);
     Vec s = load(scores + i);
     if (softcap > 0) {
       s = softcap * tanh(s / softcap);
       store(scores + i, s);
     }
-    s = (index >= low) & (index < high) ? s : lowest;
+    s = within(i, s, lowest);
     maxima = s > maxima ? s : maxima;
   }
   *max = max_lanes(maxima);
   Vec sums{};
   for (std::int64_t i = first; i < last; i += kLanes) {
-    const Vec index = lane_index() + static_cast<float>(i);
-    const Vec p = exp(load(scores + i) - *max);
-    const Vec kept = (index >= low) & (index < high) ? p : Vec{};
+    const Vec kept = within(i, exp(load(scores + i) - *max), Vec{});
     sums += kept;
     store(scores + i, kept);
   }

@@ -2,10 +2,10 @@
 #include "kv/page.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 #include <quire/error.h>
 
+#include <cstring>
 #include <new>
 #include <numeric>
 #include <string>
@@ -54,7 +54,11 @@ at::Tensor allocate_bytes(Device device, std::int64_t bytes, bool zeroed) {
   const auto options = at::TensorOptions(at::kByte).device(
       device == Device::kCuda ? at::DeviceType::CUDA : at::DeviceType::CPU);
   try {
-    return zeroed ? at::zeros({bytes}, options) : at::empty({bytes}, options);
+    at::Tensor memory = at::empty({bytes}, options);
+    if (!zeroed) return memory;
+    if (!memory.is_cpu()) return memory.zero_();
+    std::memset(memory.mutable_data_ptr(), 0, static_cast<std::size_t>(bytes));
+    return memory;
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::kOutOfMemory, "KV cache",
                 "expected " + std::to_string(bytes) + " bytes, found no such memory");
@@ -65,6 +69,17 @@ at::Tensor allocate_bytes(Device device, std::int64_t bytes, bool zeroed) {
   }
 }
 
-void copy_page(const PageRef& from, const PageRef& to) { to->storage().copy_(from->storage()); }
+void copy_bytes(const at::Tensor& from, const at::Tensor& to) {
+  if (from.is_cpu() && to.is_cpu()) {
+    std::memcpy(to.mutable_data_ptr(), from.const_data_ptr(),
+                static_cast<std::size_t>(from.numel()));
+  } else {
+    to.copy_(from);
+  }
+}
+
+void copy_page(const PageRef& from, const PageRef& to) {
+  copy_bytes(from->storage(), to->storage());
+}
 
 }  // namespace quire

@@ -95,7 +95,9 @@ class PageAccount : public std::enable_shared_from_this<PageAccount> {
 // Zeroed memory on a device, [bytes] uint8. Throws Error kOutOfMemory.
 at::Tensor allocate_bytes(Device device, std::int64_t bytes, bool zeroed);
 
-// Copies a page's bytes.
+// Copies [bytes] uint8, on this thread. ATen would share out what is larger than 32 KiB among the
+// threads of OpenMP, which then keep polling on cores that ours need.
+void copy_bytes(const at::Tensor& from, const at::Tensor& to);
 void copy_page(const PageRef& from, const PageRef& to);
 
 }  // namespace quire

@@ -62,7 +62,7 @@ struct StaticCache::Impl {
     for (std::size_t g = 0; g < layers.groups.size(); ++g) {
       const std::int64_t bytes =
           pages_for(length, kPageTokens) * page_bytes(layers.groups[g], kPageTokens, encoding);
-      slab.narrow(0, starts[g], bytes).copy_(from.slab.narrow(0, starts[g], bytes));
+      copy_bytes(from.slab.narrow(0, starts[g], bytes), slab.narrow(0, starts[g], bytes));
     }
   }
 
@@ -129,7 +129,7 @@ std::unique_ptr<KvCache> CacheAccess::fixed(const KvSpec& spec, PartsReader& par
     const std::int64_t bytes = page_bytes(impl->layers.groups[g], kPageTokens, impl->encoding);
     const std::int64_t pages = pages_for(impl->length, kPageTokens);
     for (std::int64_t i = parts.first(g, 0, pages); i < pages; ++i) {
-      impl->slab.narrow(0, impl->starts[g] + i * bytes, bytes).copy_(parts.next(bytes));
+      copy_bytes(parts.next(bytes), impl->slab.narrow(0, impl->starts[g] + i * bytes, bytes));
     }
   }
   return std::unique_ptr<KvCache>(new StaticCache(std::move(impl)));
