@@ -44,7 +44,9 @@ struct GeneratorOptions {
 // of prompts that begin alike and arrive together, the first is read and the others reuse its
 // pages (if there is a prefix cache). All work is done on the threads of callers and of the pool.
 //
-// Thread-safety: every method may be called concurrently; calls with the same cache may not.
+// Thread-safety: every method may be called concurrently; calls with the same cache may not. A
+// process that was forked is refused (kUnsupported) what its parent's generator does; it may make one
+// of its own, of the same model.
 class QUIRE_EXPORT Generator {
  public:
   explicit Generator(std::shared_ptr<const Model> model, const GeneratorOptions& options = {});

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/worker_thread.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -87,7 +89,8 @@ struct ThreadPool::Impl {
   static constexpr Ticket kRun = kUnclaimed + 1;
 
   std::mutex run_mutex;
-  std::vector<std::thread> workers;
+  const ProcessMark mark;
+  std::vector<WorkerThread> workers;
   int parts = 1;
   const void* work = nullptr;
   void (*call)(const void*, int, int) = nullptr;
@@ -155,14 +158,14 @@ ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) {
 ThreadPool::~ThreadPool() {
   impl_->stop.store(true, std::memory_order_release);
   impl_->publish(0);
-  for (std::thread& worker : impl_->workers) worker.join();
+  impl_->workers.clear();
 }
 
 int ThreadPool::size() const noexcept { return impl_->parts; }
 
 void ThreadPool::run_erased(const void* work, void (*call)(const void*, int, int)) {
   Impl& impl = *impl_;
-  if (is_working_for(&impl)) {
+  if (is_working_for(&impl) || !impl.mark.is_here()) {
     for (int part = 0; part < impl.parts; ++part) call(work, part, impl.parts);
     return;
   }

@@ -10,7 +10,8 @@
 //
 // Thread-safety: run() may be called from any thread; callers of one pool take turns. A run
 // inside a run of the same pool does its parts one after the other on the calling thread. Runs of
-// two pools may be nested, but not each in the other.
+// two pools may be nested, but not each in the other. In a process that was forked from the one
+// that made a pool there are no workers: runs do all their parts on the calling thread.
 #pragma once
 
 #include <quire/export.h>

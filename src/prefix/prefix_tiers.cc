@@ -79,7 +79,7 @@ void PrefixCache::Impl::search_tiers(PrefixMatch::Impl& match, std::span<const T
   const TierText text{
       match.space, options.block_size,
       tokens.first(static_cast<std::size_t>(std::max<std::int64_t>(match.most, 0)))};
-  for (std::size_t t = 0; t < queues.size(); ++t) {
+  for (std::size_t t = 0; t < queues.size() && queues[t]->is_here(); ++t) {
     if (match.reused.total() >= std::ssize(text.tokens)) return;
     const std::int64_t whole = match.reused.total() / options.block_size;
     Arrivals arrivals(*match.pool, text, whole);

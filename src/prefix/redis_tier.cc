@@ -38,7 +38,7 @@ RedisTier::RedisTier(const std::string& url, const RedisTierOptions& options)
   }
   stats_.name = "remote";
   lost_ = !(connect(loads_) && connect(stores_));
-  keeper_ = std::thread([this] { keep_connected(); });
+  keeper_.emplace([this] { keep_connected(); });
 }
 
 RedisTier::~RedisTier() {
@@ -47,7 +47,7 @@ RedisTier::~RedisTier() {
     stopping_ = true;
   }
   changed_.notify_all();
-  keeper_.join();
+  keeper_.reset();
 }
 
 void RedisTier::count(const std::function<void(TierStats&)>& change) const {

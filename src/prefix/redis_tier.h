@@ -9,11 +9,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "io/worker_thread.h"
 #include "prefix/redis_connection.h"
 
 namespace quire {
@@ -72,7 +73,7 @@ class RedisTier final : public PageTier {
   mutable TierStats stats_;
   bool lost_ = true;  // a line has no connection
   bool stopping_ = false;
-  std::thread keeper_;
+  std::optional<WorkerThread> keeper_;
 };
 
 }  // namespace quire

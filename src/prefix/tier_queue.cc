@@ -17,7 +17,7 @@ std::int64_t bytes_of(const TierJob& job) {
 
 TierQueue::TierQueue(std::shared_ptr<PageTier> tier, std::int64_t max_bytes, Done done)
     : tier_(std::move(tier)), max_bytes_(max_bytes), done_(std::move(done)) {
-  thread_ = std::thread([this] { work(); });
+  thread_.emplace([this] { work(); });
 }
 
 TierQueue::~TierQueue() {
@@ -26,10 +26,11 @@ TierQueue::~TierQueue() {
     stopping_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  thread_.reset();
 }
 
 bool TierQueue::push(TierJob job) {
+  if (!is_here()) return false;
   {
     const std::lock_guard lock(mutex_);
     if (bytes_ >= max_bytes_) return false;
@@ -42,6 +43,7 @@ bool TierQueue::push(TierJob job) {
 }
 
 void TierQueue::flush() {
+  if (!is_here()) return;
   std::unique_lock lock(mutex_);
   const std::int64_t until = pushed_;
   changed_.wait(lock, [&] { return finished_ >= until; });

@@ -10,9 +10,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <optional>
 #include <vector>
 
+#include "io/worker_thread.h"
 #include "kv/shared_blocks.h"
 
 namespace quire {
@@ -44,6 +45,10 @@ class TierQueue {
   bool push(TierJob job);  // false: full
   void flush();            // waits until all that was pushed before is done
 
+  // False in a process that was forked from the one that made it: there the tier, whose files and
+  // sockets are the parent's, must be left alone, and the queue takes nothing.
+  bool is_here() const { return thread_->is_here(); }
+
   PageTier& tier() const { return *tier_; }
 
  private:
@@ -60,7 +65,7 @@ class TierQueue {
   std::int64_t pushed_ = 0;
   std::int64_t finished_ = 0;
   bool stopping_ = false;
-  std::thread thread_;
+  std::optional<WorkerThread> thread_;
 };
 
 }  // namespace quire

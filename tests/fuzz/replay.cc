@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// quire_fuzz_replay TARGET (FILE|FOLDER)...: runs inputs through a target, folders with all that is
+// in them. Ends with an error if there was none.
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "io/read_file.h"
+#include "tests/fuzz/targets.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> files_at(const fs::path& path) {
+  if (!fs::is_directory(path)) return {path};
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(path)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto target = argc > 2 ? quire::fuzz::find_target(argv[1]) : nullptr;
+  if (target == nullptr) {
+    std::cerr << "usage: quire_fuzz_replay TARGET (FILE|FOLDER)..., TARGET one of";
+    for (const auto& known : quire::fuzz::targets()) std::cerr << ' ' << known.name;
+    std::cerr << '\n';
+    return 2;
+  }
+  int inputs = 0;
+  for (int i = 2; i < argc; ++i) {
+    for (const fs::path& file : files_at(argv[i])) {
+      try {
+        target(quire::read_file(file));
+        ++inputs;
+      } catch (const std::exception& error) {
+        std::cerr << file.string() << ": " << error.what() << '\n';
+        return 1;
+      }
+    }
+  }
+  std::cout << argv[1] << ": " << inputs << " inputs\n";
+  return inputs == 0 ? 1 : 0;
+}
