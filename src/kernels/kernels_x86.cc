@@ -49,7 +49,8 @@ const AttentionKernels& attention_kernels(Isa isa) {
 }
 
 const LinearKernels& linear_kernels(Isa isa) {
-  return choose(isa, kLinearPortable, kLinearAvx2, kLinearAvx512);
+  static const bool has_bf16 = __builtin_cpu_supports("avx512bf16") != 0;
+  return choose(isa, kLinearPortable, kLinearAvx2, has_bf16 ? kLinearPairsAvx512 : kLinearAvx512);
 }
 
 // The versions give the same bits, so a processor without the extension may do with the narrower.

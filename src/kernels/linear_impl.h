@@ -21,9 +21,10 @@ constexpr std::int64_t kDepth = 256;
 // How far ahead weights are asked for, in bytes. It may run past a panel's end: into the next.
 constexpr std::int64_t kPrefetch = 4096;
 
-// One step of every format is two inputs (k even); last() is a single input at the end.
+// One step of every format is two inputs, an even and an odd one.
 struct F32Format {
   static constexpr std::int64_t kInputBytes = kPanel * 4;
+  static Vec add(Vec sum, Vec input, Vec weight) { return accumulate(sum, input, weight); }
   static Vec even(const std::byte* step, int v) { return at(step, v); }
   static Vec odd(const std::byte* step, int v) { return at(step, kVecs + v); }
   static Vec at(const std::byte* step, int v) {
@@ -33,6 +34,7 @@ struct F32Format {
 
 struct F16Format {
   static constexpr std::int64_t kInputBytes = kPanel * 2;
+  static Vec add(Vec sum, Vec input, Vec weight) { return accumulate(sum, input, weight); }
   static Vec even(const std::byte* step, int v) { return at(step, v); }
   static Vec odd(const std::byte* step, int v) { return at(step, kVecs + v); }
   static Vec at(const std::byte* step, int v) {
@@ -42,6 +44,7 @@ struct F16Format {
 
 struct Bf16Format {
   static constexpr std::int64_t kInputBytes = kPanel * 2;
+  static Vec add(Vec sum, Vec input, Vec weight) { return accumulate(sum, input, weight); }
   static Vec even(const std::byte* step, int v) { return as_float(pairs(step, v) << 16); }
   static Vec odd(const std::byte* step, int v) { return as_float(high_halves(pairs(step, v))); }
   static IntVec pairs(const std::byte* step, int v) {
@@ -96,7 +99,7 @@ template <typename Format, int kRows, int kPanels, bool kOdd>
   if constexpr (kRows == 1) {
     const Vec input = broadcast(*x);
 #pragma GCC unroll 16
-    for (int c = 0; c < kColumns; ++c) sums[0][c] = accumulate(sums[0][c], input, weight(c));
+    for (int c = 0; c < kColumns; ++c) sums[0][c] = Format::add(sums[0][c], input, weight(c));
   } else {
     Vec weights[kColumns];
 #pragma GCC unroll 16
@@ -105,7 +108,7 @@ template <typename Format, int kRows, int kPanels, bool kOdd>
     for (int r = 0; r < kRows; ++r) {
       const Vec input = broadcast(x[r * ldx]);
 #pragma GCC unroll 16
-      for (int c = 0; c < kColumns; ++c) sums[r][c] = accumulate(sums[r][c], input, weights[c]);
+      for (int c = 0; c < kColumns; ++c) sums[r][c] = Format::add(sums[r][c], input, weights[c]);
     }
   }
 }
@@ -234,7 +237,7 @@ void multiply_block(const LinearCall& call, std::int64_t row_first, std::int64_t
 }
 
 constexpr LinearKernels kLinear = {multiply_block<F32Format>, multiply_block<Bf16Format>,
-                                   multiply_block<F16Format>, kStreamPanels};
+                                   multiply_block<F16Format>, kStreamPanels, nullptr};
 
 }  // namespace
 }  // namespace quire

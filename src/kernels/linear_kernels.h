@@ -9,7 +9,8 @@
 
 namespace quire {
 
-// One call of linear(); see there. `panels` as in packed_matrix.h.
+// One call of linear(); see there. `panels` as in packed_matrix.h. For LinearKernels::bf16 with
+// round_to_pairs, x holds pairs, and k and ldx count them.
 struct LinearCall {
   const std::byte* panels;
   std::size_t panel_bytes;
@@ -28,11 +29,16 @@ using LinearBlock = void (*)(const LinearCall& call, std::int64_t row_first, std
 struct LinearKernels {
   LinearBlock f32, bf16, f16;
   std::int64_t stream_panels;  // panels that are read side by side when there is one row
+  // Rounds k inputs to bf16, to nearest even, and writes them as (k + 1) / 2 pairs of which each
+  // fills a float, the even input in its lower half; the last is filled up with a zero. Null: bf16
+  // reads x as it is.
+  void (*round_to_pairs)(const float* x, std::int64_t k, float* pairs);
 };
 
 extern const LinearKernels kLinearPortable;
 extern const LinearKernels kLinearAvx2;
 extern const LinearKernels kLinearAvx512;
+extern const LinearKernels kLinearPairsAvx512;  // with AVX512_BF16
 
 const LinearKernels& linear_kernels(Isa isa);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixteen lanes and the products of AVX-512 VNNI in scalar arithmetic, under the names of
-// simd_avx512.h and dot_avx512.h that the quantised kernels use: their structure for wide registers
-// (two panels' halves in one, twelve rows a tile, signed codes made unsigned) runs on any machine.
+// Sixteen lanes, the products of AVX-512 VNNI and those of AVX512_BF16 in scalar arithmetic, under
+// the names of simd_avx512.h, dot_avx512.h and pairs_avx512.h that linear layers use: their
+// structure for wide registers (two panels' halves in one, twelve rows a tile, signed codes made
+// unsigned, pairs of inputs) runs on any machine.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,9 @@ namespace quire {
 namespace {
 
 constexpr int kLanes = 16;
+constexpr int kRegisters = 32;
+constexpr int kTileRows = 8;
+constexpr int kStreamPanels = 8;
 
 using Vec = float __attribute__((vector_size(4 * kLanes)));
 using IntVec = std::int32_t __attribute__((vector_size(4 * kLanes)));
@@ -53,10 +57,33 @@ Partial add_products(Partial sum, Bytes codes, IntVec x) {
 
 inline IntVec add_partial(IntVec sum, Partial partial) { return sum + partial; }
 
+inline Vec add_pairs(Vec sum, Vec a, Vec b) {
+  std::uint16_t x[2 * kLanes];
+  std::uint16_t y[2 * kLanes];
+  std::memcpy(x, &a, sizeof(x));
+  std::memcpy(y, &b, sizeof(y));
+  for (int lane = 0; lane < kLanes; ++lane) {
+    for (int i = 2 * lane + 1; i >= 2 * lane; --i) {
+      sum[lane] = __builtin_fmaf(float_from_bf16(x[i]), float_from_bf16(y[i]), sum[lane]);
+    }
+  }
+  return sum;
+}
+
+inline IntVec load_u16(const std::uint16_t* p) {
+  IntVec v;
+  for (int i = 0; i < kLanes; ++i) v[i] = p[i];
+  return v;
+}
+
+inline IntVec high_halves(IntVec v) { return v & static_cast<std::int32_t>(0xffff0000); }
+
 inline Vec fused(Vec a, Vec b, Vec c) {
   for (int lane = 0; lane < kLanes; ++lane) c[lane] = __builtin_fmaf(a[lane], b[lane], c[lane]);
   return c;
 }
+
+inline Vec accumulate(Vec sum, Vec a, Vec b) { return fused(a, b, sum); }
 
 }  // namespace
 }  // namespace quire
