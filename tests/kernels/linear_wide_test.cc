@@ -62,6 +62,24 @@ TEST(LinearPairs, ARowDoesNotDependOnTheBatch) {
   }
 }
 
+TEST(LinearPairs, NanAndInfinityReachTheirOutputsOnly) {
+  const std::int64_t n = 40;
+  const std::int64_t k = 31;
+  const std::int64_t m = 7;
+  const Weight w(n, k, DType::kBF16);
+  std::vector<float> x = random_floats(m * k, 2);
+  x[2 * k + 30] = std::numeric_limits<float>::quiet_NaN();
+  x[4 * k + 1] = std::numeric_limits<float>::infinity();
+  const std::vector<float> y = product(w.packed, x, m, {});
+  for (std::int64_t r = 0; r < m; ++r) {
+    for (std::int64_t o = 0; o < n; ++o) {
+      const float value = y[static_cast<std::size_t>(r * n + o)];
+      EXPECT_EQ(std::isnan(value), r == 2) << r << " " << o << " " << value;
+      EXPECT_EQ(std::isinf(value), r == 4) << r << " " << o << " " << value;
+    }
+  }
+}
+
 TEST(LinearPairs, InputsAreRoundedToNearestEven) {
   std::vector<float> x = random_floats(37, 5);
   x[0] = 0x1.01p0F;  // a tie, to even below

@@ -23,7 +23,12 @@ using IntVec = std::int32_t __attribute__((vector_size(4 * kLanes)));
 using Bytes = std::uint8_t __attribute__((vector_size(4 * kLanes)));
 using Partial = IntVec;
 
-inline Vec broadcast(float value) { return Vec{} + value; }
+// Without arithmetic: the value may be a pair of bf16.
+inline Vec broadcast(float value) {
+  Vec v;
+  for (int i = 0; i < kLanes; ++i) v[i] = value;
+  return v;
+}
 
 inline Vec load_f16(const std::uint16_t* p) {
   Vec v;
