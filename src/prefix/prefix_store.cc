@@ -175,11 +175,14 @@ void PrefixCache::Impl::explain(PrefixMatch::Impl& match, const BlockKey& own,
 std::optional<BlockId> PrefixCache::Impl::keep(const BlockKey& space, BlockId parent,
                                                std::span<const TokenId> tokens, BlockPages pages,
                                                std::chrono::milliseconds ttl) {
+  // What can fail for want of memory comes before the index knows of the block.
   if (free_payloads_.empty()) {
-    free_payloads_.push_back(kept_.size());
     kept_.emplace_back();
+    free_payloads_.reserve(kept_.capacity());  // so that forget() always can
+    free_payloads_.push_back(kept_.size() - 1);
   }
   const std::uint64_t payload = free_payloads_.back();
+  kept_[payload].pages.resize(pages.size());
   const std::int64_t expires = ttl.count() > 0 ? now() + ttl.count() : 0;
   const auto id = index.insert(space, parent, tokens, {.payload = payload, .expires = expires});
   if (!id) return std::nullopt;
@@ -187,7 +190,6 @@ std::optional<BlockId> PrefixCache::Impl::keep(const BlockKey& space, BlockId pa
   if (is_new) free_payloads_.pop_back();
 
   BlockPages& kept = kept_[index.payload(*id)].pages;
-  kept.resize(pages.size());
   std::int64_t added = 0;
   for (std::size_t g = 0; g < pages.size(); ++g) {
     if (kept[g] || !pages[g]) continue;

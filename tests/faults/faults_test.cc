@@ -54,6 +54,9 @@ int survive(Call call, const Operation& operation) {
         operation.run();
       } catch (const Error&) {
         failed = true;
+      } catch (const std::bad_alloc& error) {
+        failed = call == Call::kMemory;
+        if (!failed) foreign = error.what();
       } catch (const std::exception& error) {
         foreign = error.what();
       }
@@ -70,8 +73,11 @@ int survive(Call call, const Operation& operation) {
   }
 }
 
-void survive_all(const Operation& operation) {
+// `memory`: whether operator new fails too. Not where JSON is written or SQLite is behind: the JSON
+// library allocates in its destructors, which ends the process.
+void survive_all(const Operation& operation, bool memory = false) {
   for (const Call call : faults::kCalls) {
+    if (call == Call::kMemory && !memory) continue;
     const int struck = survive(call, operation);
     ::testing::Test::RecordProperty(faults::name_of(call), struck);
     std::cout << faults::name_of(call) << ": " << struck << " faults survived\n";
@@ -128,10 +134,13 @@ TEST_F(Faults, Generate) {
                },
                [&] { result = fresh->generate(request_of(2)); },
                [&](bool failed) {
-                 if (!failed) EXPECT_EQ(result.ids, reference_ids(2));
+                 if (!failed) {
+                   EXPECT_EQ(result.ids, reference_ids(2));
+                 }
                  EXPECT_EQ(fresh->generate(request_of(2)).ids, reference_ids(2));
                  EXPECT_EQ(fresh->generate(request_of(0)).ids, reference_ids(0));
-               }});
+               }},
+              true);
 }
 
 TEST_F(Faults, SnapshotSave) {
@@ -161,7 +170,9 @@ TEST_F(Faults, SnapshotLoad) {
   };
   survive_all({[&] { result = {}; }, use,
                [&](bool failed) {
-                 if (!failed) EXPECT_EQ(result.ids, reference_ids(0));
+                 if (!failed) {
+                   EXPECT_EQ(result.ids, reference_ids(0));
+                 }
                  use();
                  EXPECT_EQ(result.ids, reference_ids(0));
                }});
@@ -182,7 +193,9 @@ TEST_F(Faults, DiskTier) {
                },
                use,
                [&](bool failed) {
-                 if (!failed) EXPECT_EQ(result.ids, reference_ids(3));
+                 if (!failed) {
+                   EXPECT_EQ(result.ids, reference_ids(3));
+                 }
                  for (int again = 0; again < 2; ++again) {  // stores, then loads
                    use();
                    EXPECT_EQ(result.ids, reference_ids(3));
@@ -192,7 +205,7 @@ TEST_F(Faults, DiskTier) {
 
 TEST_F(Faults, SemanticFile) {
   const fs::path file = folder_ / "answers.sqlite";
-  const auto embedder = std::make_shared<FakeEmbedder>();
+  const auto embedder = std::make_shared<testing::FakeEmbedder>();
   const auto open = [&] {
     return std::make_unique<SemanticCache>(embedder, SemanticCacheOptions{.path = file});
   };
@@ -209,7 +222,9 @@ TEST_F(Faults, SemanticFile) {
                  const auto cache = open();
                  cache->verify();
                  EXPECT_TRUE(knows(*cache, "first"));
-                 if (!failed) EXPECT_TRUE(knows(*cache, "second"));
+                 if (!failed) {
+                   EXPECT_TRUE(knows(*cache, "second"));
+                 }
                  EXPECT_TRUE(cache->store("third", "answer to third"));
                  EXPECT_TRUE(knows(*cache, "third"));
                }});

@@ -9,8 +9,13 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
+
+// Where the program's code lies, from the linker.
+extern "C" const char __executable_start;
+extern "C" const char etext;
 
 namespace quire::faults {
 namespace {
@@ -29,6 +34,14 @@ Result failure(int error, Result result) {
   return result;
 }
 
+// Whether code of this program, which holds the library's objects, calls. Libtorch ends the process
+// where it finds no memory for small things.
+bool is_ours(const void* caller) {
+  const auto address = reinterpret_cast<std::uintptr_t>(caller);
+  return address >= reinterpret_cast<std::uintptr_t>(&__executable_start) &&
+         address < reinterpret_cast<std::uintptr_t>(&etext);
+}
+
 int open_file(int folder, const char* path, int flags, va_list more) {
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
   if (fails(Call::kOpen)) return failure(EMFILE, -1);
@@ -40,8 +53,8 @@ void* map(void* address, std::size_t size, int access, int flags, int fd, off_t 
   return reinterpret_cast<void*>(::syscall(SYS_mmap, address, size, access, flags, fd, offset));
 }
 
-void* allocate(std::size_t size, std::size_t alignment) {
-  if (fails(Call::kMemory)) throw std::bad_alloc();
+void* allocate(std::size_t size, std::size_t alignment, const void* caller) {
+  if (is_ours(caller) && fails(Call::kMemory)) throw std::bad_alloc();
   void* memory = alignment == 0
                      ? std::malloc(size == 0 ? 1 : size)
                      : std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
@@ -73,6 +86,7 @@ using quire::faults::fails;
 using quire::faults::failure;
 
 // The C library's own, for every caller in the process.
+#pragma GCC visibility push(default)
 extern "C" {
 
 int open(const char* path, int flags, ...) {
@@ -141,17 +155,15 @@ void* mmap64(void* address, size_t size, int access, int flags, int fd, off_t of
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
-void* operator new(std::size_t size) { return allocate(size, 0); }
-void* operator new[](std::size_t size) { return allocate(size, 0); }
+void* operator new(std::size_t size) { return allocate(size, 0, __builtin_return_address(0)); }
+void* operator new[](std::size_t size) { return allocate(size, 0, __builtin_return_address(0)); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment));
+  return allocate(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }
 void* operator new[](std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return fails(Call::kMemory) ? nullptr : std::malloc(size == 0 ? 1 : size);
+  return allocate(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
