@@ -74,7 +74,6 @@ struct Generator::Impl {
   void check_fit(std::int64_t held, std::int64_t capacity, std::int64_t prompt,
                  std::int64_t more) const;
   void check_fit(const Request& request, std::int64_t prompt) const;
-  void check(const Request& request, bool streams) const;
 
   const ProcessMark mark;
   std::shared_ptr<const Model> model;
@@ -275,16 +274,6 @@ AnswerOptions Generator::Impl::answer_options(const Request& request) const {
   return answer;
 }
 
-// After fork() there is none of the threads that may have held its locks.
-void Generator::Impl::check(const Request& request, bool streams) const {
-  if (!mark.is_here()) {
-    throw Error(
-        ErrorCode::kUnsupported, "generator",
-        "expected the process that made it, found a fork: make one here, of the same model");
-  }
-  check_request(request, streams);
-}
-
 void Generator::Impl::check_fit(const Request& request, std::int64_t prompt) const {
   check_fit(request.cache ? request.cache->length() : 0,
             request.cache      ? request.cache->capacity()
@@ -321,7 +310,7 @@ Generator::~Generator() = default;
 
 Result Generator::generate(const Request& request, const StreamCallback& stream) {
   const auto called = Run::Clock::now();
-  impl_->check(request, static_cast<bool>(stream));
+  check_call(impl_->mark, request, static_cast<bool>(stream));
   const AnswerOptions options = impl_->answer_options(request);
   const TokenIds prompt = impl_->tokenize(request);
   check_ids(request.cache_ids, impl_->model->config().vocab_size, "cache_ids");
@@ -364,7 +353,7 @@ Snapshot Generator::prefill(const Request& request, std::unique_ptr<KvCache> cac
 
 Snapshot Generator::prefill_from(const Snapshot& from, const Request& request,
                                  std::unique_ptr<KvCache> cache) {
-  impl_->check(request, false);
+  check_call(impl_->mark, request, false);
   if (request.cache) refuse("cache", "expected one to keep, as the second argument");
   if (cache && cache->length() > 0) {
     refuse("cache", "expected an empty one, found " + std::to_string(cache->length()) + " tokens");
@@ -382,7 +371,7 @@ Snapshot Generator::prefill_from(const Snapshot& from, const Request& request,
 }
 
 std::vector<float> Generator::next_logits(const Request& request) {
-  impl_->check(request, false);
+  check_call(impl_->mark, request, false);
   if (request.cache) refuse("cache", "expected none");
   const TokenIds prompt = impl_->tokenize(request);
   impl_->check_fit(request, std::ssize(prompt));

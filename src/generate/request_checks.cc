@@ -14,6 +14,15 @@ namespace {
 
 }  // namespace
 
+void check_call(const ProcessMark& generator, const Request& request, bool streamed) {
+  if (!generator.is_here()) {
+    throw Error(
+        ErrorCode::kUnsupported, "generator",
+        "expected the process that made it, found a fork: make one here, of the same model");
+  }
+  check_request(request, streamed);
+}
+
 void check_request(const Request& request, bool streamed) {
   const int sources =
       (request.prompt ? 1 : 0) + (request.ids ? 1 : 0) + (request.messages.empty() ? 0 : 1);

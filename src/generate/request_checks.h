@@ -8,7 +8,13 @@
 #include <span>
 #include <string_view>
 
+#include "io/worker_thread.h"
+
 namespace quire {
+
+// Throws as check_request, and kUnsupported in a process forked from the generator's, where none of
+// the threads is that may have held its locks.
+void check_call(const ProcessMark& generator, const Request& request, bool streamed);
 
 // Throw Error kInvalidArgument, naming the field: a request that contradicts itself, and ids beyond
 // the vocabulary.
