@@ -73,6 +73,7 @@ RedisConnection::RedisConnection(const RedisAddress& address, Deadline deadline)
       in_(kReceiveBytes) {
   if (context_ == nullptr) throw std::bad_alloc();
   if (context_->err != 0) throw RedisFailure(context_->errstr, false);
+  context_->reader->maxbuf = 0;  // else its buffer goes, and grows anew, with every block
   wait(POLLOUT, deadline);
   int failed = 0;
   socklen_t size = sizeof failed;
