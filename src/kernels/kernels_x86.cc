@@ -49,8 +49,15 @@ const AttentionKernels& attention_kernels(Isa isa) {
 }
 
 const LinearKernels& linear_kernels(Isa isa) {
-  static const bool has_bf16 = __builtin_cpu_supports("avx512bf16") != 0;
-  return choose(isa, kLinearPortable, kLinearAvx2, has_bf16 ? kLinearPairsAvx512 : kLinearAvx512);
+  static const LinearKernels avx512 = [] {
+    LinearKernels kernels = kLinearAvx512;
+    if (__builtin_cpu_supports("avx512bf16")) {
+      kernels.bf16 = kLinearPairsAvx512.bf16;
+      kernels.round_to_pairs = kLinearPairsAvx512.round_to_pairs;
+    }
+    return kernels;
+  }();
+  return choose(isa, kLinearPortable, kLinearAvx2, avx512);
 }
 
 // The versions give the same bits, so a processor without the extension may do with the narrower.

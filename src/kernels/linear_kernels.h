@@ -35,10 +35,16 @@ struct LinearKernels {
   void (*round_to_pairs)(const float* x, std::int64_t k, float* pairs);
 };
 
+// What takes the place of a table's bf16 and round_to_pairs where the processor has AVX512_BF16.
+struct LinearPairKernels {
+  LinearBlock bf16;
+  void (*round_to_pairs)(const float* x, std::int64_t k, float* pairs);
+};
+
 extern const LinearKernels kLinearPortable;
 extern const LinearKernels kLinearAvx2;
 extern const LinearKernels kLinearAvx512;
-extern const LinearKernels kLinearPairsAvx512;  // with AVX512_BF16
+extern const LinearPairKernels kLinearPairsAvx512;
 
 const LinearKernels& linear_kernels(Isa isa);
 

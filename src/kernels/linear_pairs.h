@@ -46,8 +46,7 @@ void round_to_pairs(const float* x, std::int64_t k, float* pairs) {
   std::memcpy(pairs + i / 2, rest, static_cast<std::size_t>((k - i + 1) / 2) * sizeof(float));
 }
 
-constexpr LinearKernels kLinearPairs = {multiply_block<F32Format>, multiply_block<PairFormat>,
-                                        multiply_block<F16Format>, kStreamPanels, round_to_pairs};
+constexpr LinearPairKernels kLinearPairs = {multiply_block<PairFormat>, round_to_pairs};
 
 }  // namespace
 }  // namespace quire

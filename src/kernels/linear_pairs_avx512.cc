@@ -10,6 +10,6 @@
 
 namespace quire {
 
-const LinearKernels kLinearPairsAvx512 = kLinearPairs;
+const LinearPairKernels kLinearPairsAvx512 = kLinearPairs;
 
 }  // namespace quire
