@@ -44,7 +44,8 @@ inline Vec to_float(IntVec v) { return __builtin_convertvector(v, Vec); }
   auto words = reinterpret_cast<Halfwords>(bytes);
   if (from > to) words >>= from - to;
   if (from < to) words <<= to - from;
-  return reinterpret_cast<Bytes>(words) & static_cast<std::uint8_t>(((1 << width) - 1) << to);
+  const auto mask = static_cast<std::uint8_t>(((1 << width) - 1) << to);
+  return reinterpret_cast<Bytes>(words) & mask;
 }
 
 // Code vector j of a unit, of the outputs in one register; see quantised_format.h.
