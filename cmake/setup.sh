@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# cmake/setup.sh [--cuda]
+# cmake/setup.sh [--cuda] [--full]
 #
 # Prepares a machine to build Quire:
-#   1. Debian packages: the compiler and the small libraries.
+#   1. Debian packages: the compiler and the small libraries; with --full what the tests labelled
+#      full need as well.
 #   2. libtorch, from the wheels of PyTorch, into $QUIRE_HOME/libtorch/VERSION. Only what a CPU build
 #      needs is kept, or with --cuda everything the wheel and its CUDA dependencies hold.
 #      Your own libtorch (2.11 or later) is used instead when the environment's Torch_DIR or
@@ -17,7 +18,7 @@
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -euo pipefail
 
-readonly packages=(
+packages=(
   g++ cmake ninja-build pkg-config ccache          # to build
   python3-pip                                      # to fetch libtorch, SentencePiece and models
   libpcre2-dev libutf8proc-dev libxxhash-dev libeigen3-dev nlohmann-json3-dev      # the library
@@ -25,6 +26,8 @@ readonly packages=(
   libcli11-dev zlib1g-dev libcpp-httplib-dev                           # programs
   libgtest-dev libgmock-dev libbenchmark-dev                           # tests, benchmarks
 )
+
+readonly full_packages=(redis-server python3-venv)
 
 readonly torch_version=2.15.0
 readonly cpu_wheels=(
@@ -192,6 +195,7 @@ main() {
   for argument in "$@"; do
     case $argument in
       --cuda) kind=cuda ;;
+      --full) packages+=("${full_packages[@]}") ;;
       -h | --help) usage; exit ;;
       *) usage >&2; exit 2 ;;
     esac

@@ -23,9 +23,8 @@ done
 
 say() { echo "tests: $*" >&2; }
 
+[[ $labels == fast ]] || cmake/setup.sh --full
 cmake/build.sh dev
-[[ $labels == fast ]] || command -v redis-server >/dev/null ||
-  say "no redis-server (Debian package redis-server): the test prefix_redis will fail"
 for model in "${models[@]}"; do
   build/dev/bin/quire pull "$model" >&2 || say "no $model: the tests that use it will fail"
 done
