@@ -238,10 +238,12 @@ class TokenizerWriter {
 // One text, or a list of named ones when the file has more.
 Json chat_templates(const GgufFile& file) {
   constexpr std::string_view kKey = "tokenizer.chat_template";
+  constexpr std::string_view kBeforeName = "tokenizer.chat_template.";
   Json named = Json::array();
   for (const GgufEntry& entry : file.entries()) {
-    if (entry.key != kKey && !entry.key.starts_with(std::string(kKey) + '.')) continue;
-    const std::string_view name = entry.key == kKey ? "default" : entry.key.substr(kKey.size() + 1);
+    if (entry.key != kKey && !entry.key.starts_with(kBeforeName)) continue;
+    const std::string_view name =
+        entry.key == kKey ? "default" : entry.key.substr(kBeforeName.size());
     named.push_back({{"name", name}, {"template", file.string(entry.key)}});
   }
   const bool only_default = named.size() == 1 && named[0]["name"] == "default";
