@@ -28,7 +28,8 @@ enum class ErrorCode {
 // The stable spelling of a code: "NotFound", "InvalidArgument", …
 QUIRE_EXPORT std::string_view to_string(ErrorCode code);
 
-// The one exception type that leaves the library. what() reads
+// The one exception type that leaves the library, but for std::bad_alloc where there is no memory
+// even for small things. what() reads
 //   <subject>: <problem>
 // where the subject is the file (and tensor or key) it is about and the problem says what was
 // expected and what was found.
