@@ -43,10 +43,11 @@ TEST(Progress, IsSilentOutsideATerminal) {
 TEST(Progress, ShowsInATerminal) {
   const TemporaryFolder folder;
   for (const Case& c : cases(folder.path())) {
-    const ProgramOutcome outcome = run_in_terminal(c.arguments);
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr(c.progress));
-    EXPECT_THAT(outcome.out, Not(HasSubstr(c.progress)));
+    const std::optional<ProgramOutcome> outcome = run_in_terminal(c.arguments);
+    if (!outcome) GTEST_SKIP() << "this machine makes no terminals: is /dev/pts mounted?";
+    EXPECT_EQ(outcome->status, 0) << outcome->err;
+    EXPECT_THAT(outcome->err, HasSubstr(c.progress));
+    EXPECT_THAT(outcome->out, Not(HasSubstr(c.progress)));
   }
 }
 

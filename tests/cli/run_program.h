@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ struct ProgramOutcome {
 ProgramOutcome run_program(const std::vector<std::string>& arguments, const std::string& input = {},
                            const std::vector<std::string>& variables = {});
 
-// The same with a terminal for its stderr.
-ProgramOutcome run_in_terminal(const std::vector<std::string>& arguments);
+// The same with a terminal for its stderr; none where the machine makes no terminals (a container
+// without /dev/pts).
+std::optional<ProgramOutcome> run_in_terminal(const std::vector<std::string>& arguments);
 
 // Its --jsonl mode: one result a line.
 std::vector<nlohmann::json> run_lines(std::vector<std::string> arguments,
