@@ -3,13 +3,7 @@
 #
 # examples.sh STREAMING CONVERSATION: the examples, on the packaged SmolLM2.
 set -eu
-model=${QUIRE_HOME:-$HOME/.cache/quire}/models/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
-[ -e "$model" ] || { echo "$model is missing: run quire pull smollm2"; exit 1; }
-
-expect() {
-  printf '%s\n' "$2"
-  [ "$2" = "$1" ] || { printf 'expected:\n%s\n' "$1"; exit 1; }
-}
+. "$(dirname "$0")/on_smollm2.sh"
 expect ' Paris.
 [stop]' "$("$1" "$model" 'The capital of France is' 600000)"
 expect '

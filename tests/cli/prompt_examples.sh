@@ -3,13 +3,7 @@
 #
 # prompt_examples.sh CAG FORK DIVERGENCE SHARED_PREFIX MANUAL: the examples, on the packaged SmolLM2.
 set -eu
-model=${QUIRE_HOME:-$HOME/.cache/quire}/models/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
-[ -e "$model" ] || { echo "$model is missing: run quire pull smollm2"; exit 1; }
-
-expect() {
-  printf '%s\n' "$2"
-  [ "$2" = "$1" ] || { printf 'expected:\n%s\n' "$1"; exit 1; }
-}
+. "$(dirname "$0")/on_smollm2.sh"
 
 expect '3 of 25 tokens in common; then they part:
   a: <|im_start|>system\n | You are a helpful AI assistant named Smo

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "tests/generate/models.h"
+#include "tests/generate/random_ids.h"
 
 namespace quire {
 namespace {
 
+using test::random_ids;
 using test::tiny_model;
 
 Request request_of(TokenIds ids, std::int64_t max_new_tokens = 6) {
@@ -24,12 +26,6 @@ Request request_of(TokenIds ids, std::int64_t max_new_tokens = 6) {
   request.sampling = Sampling{};
   request.ignore_eos = true;
   return request;
-}
-
-TokenIds random_ids(std::mt19937& random, std::size_t count) {
-  TokenIds ids;
-  for (std::size_t i = 0; i < count; ++i) ids.push_back(static_cast<TokenId>(3 + random() % 60));
-  return ids;
 }
 
 class PrefixModels : public ::testing::TestWithParam<const char*> {};

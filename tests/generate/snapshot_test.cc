@@ -16,12 +16,14 @@
 
 #include "tests/generate/counting_cache.h"
 #include "tests/generate/models.h"
+#include "tests/generate/random_ids.h"
 
 namespace quire {
 namespace {
 
 using test::code_of;
 using test::CountingCache;
+using test::random_ids;
 using test::smollm2;
 using test::tiny_model;
 
@@ -65,12 +67,6 @@ Request with_ids(TokenIds ids) {
   Request request = settings();
   request.ids = std::move(ids);
   return request;
-}
-
-TokenIds random_ids(std::mt19937& random, std::size_t count) {
-  TokenIds ids;
-  for (std::size_t i = 0; i < count; ++i) ids.push_back(static_cast<TokenId>(3 + random() % 60));
-  return ids;
 }
 
 TokenIds joined(TokenIds a, const TokenIds& b) {

@@ -35,6 +35,18 @@ void on_threads(std::vector<std::function<void()>> works) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Until done: stores text after text, so that others are evicted; forgets all that nobody holds.
+void store_others(Server& server, const std::atomic<bool>& done) {
+  for (TokenId text = 1; !done; ++text) server.serve(ramp(64, text % 50 * 1000));
+}
+
+void clear_again(Server& server, const std::atomic<bool>& done) {
+  while (!done) {
+    server.cache.clear();
+    std::this_thread::yield();
+  }
+}
+
 std::int64_t page_bytes() { return make_spec().bytes_per_token() * 32; }
 
 TEST(Races, PinnedPage) {
@@ -52,15 +64,7 @@ TEST(Races, PinnedPage) {
                 }
                 done = true;
               },
-              [&] {
-                for (TokenId text = 1; !done; ++text) server.serve(ramp(64, text % 50 * 1000));
-              },
-              [&] {
-                while (!done) {
-                  server.cache.clear();
-                  std::this_thread::yield();
-                }
-              }});
+              [&] { store_others(server, done); }, [&] { clear_again(server, done); }});
 }
 
 TEST(Races, UseAfterEvict) {
@@ -82,15 +86,7 @@ TEST(Races, UseAfterEvict) {
                 }
                 done = true;
               },
-              [&] {
-                for (TokenId text = 1; !done; ++text) server.serve(ramp(64, text % 50 * 1000));
-              },
-              [&] {
-                while (!done) {
-                  server.cache.clear();
-                  std::this_thread::yield();
-                }
-              }});
+              [&] { store_others(server, done); }, [&] { clear_again(server, done); }});
 }
 
 TEST(Races, DoubleFree) {
