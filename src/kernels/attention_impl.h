@@ -274,7 +274,7 @@ inline void soften(float* scores, Range range, Range seen, float softcap, float*
   *max = max_lanes(maxima);
   Vec sums{};
   for (std::int64_t i = first; i < last; i += kLanes) {
-    const Vec kept = within(i, exp(load(scores + i) - *max), Vec{});
+    const Vec kept = within(i, exp_of_negative(load(scores + i) - *max), Vec{});
     sums += kept;
     store(scores + i, kept);
   }

@@ -27,12 +27,15 @@ constexpr int kFewRows = kLanes == 16 ? 6 : kLanes == 8 ? 3 : 1;
 constexpr int kManyRows = 6;
 constexpr int kManyVecs = 2;
 
+// Loops are unrolled by request: only then are the sums registers.
 template <int kRows, int kVecs, typename Rows>
 inline void multiply_block(const Product& p, const Rows& b, std::int64_t row, std::int64_t column) {
   Vec sums[kRows][kVecs];
   const float* a = p.a + row * p.a_stride;
   float* c = p.c + row * p.c_stride + column;
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
     for (int j = 0; j < kVecs; ++j) sums[r][j] = load(c + r * p.c_stride + j * kLanes);
   }
   for (std::int64_t d = 0; d < p.depth; ++d) {
@@ -40,21 +43,29 @@ inline void multiply_block(const Product& p, const Rows& b, std::int64_t row, st
     // The fewer of factors and values stay in registers beside the sums.
     if constexpr (kRows < kVecs) {
       Vec factors[kRows];
+#pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) factors[r] = broadcast(a[r * p.a_stride + d]);
+#pragma GCC unroll 16
       for (int j = 0; j < kVecs; ++j) {
         const Vec value = b.load(d, column, j);
+#pragma GCC unroll 16
         for (int r = 0; r < kRows; ++r) sums[r][j] = fma(factors[r], value, sums[r][j]);
       }
     } else {
       Vec values[kVecs];
+#pragma GCC unroll 16
       for (int j = 0; j < kVecs; ++j) values[j] = b.load(d, column, j);
+#pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
         const Vec factor = broadcast(a[r * p.a_stride + d]);
+#pragma GCC unroll 16
         for (int j = 0; j < kVecs; ++j) sums[r][j] = fma(factor, values[j], sums[r][j]);
       }
     }
   }
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
     for (int j = 0; j < kVecs; ++j) store(c + r * p.c_stride + j * kLanes, sums[r][j]);
   }
 }
@@ -116,6 +127,7 @@ inline void expand(const Rows& b, std::int64_t depth, std::int64_t columns, floa
   for (std::int64_t d = 0; d < depth; ++d) {
     std::int64_t column = 0;
     for (; column + kUnit <= columns; column += kUnit) {
+      b.prefetch(d, column);
       for (int j = 0; j < kUnitVecs; ++j) {
         store(to + d * stride + column + j * kLanes, b.load(d, column, j));
       }

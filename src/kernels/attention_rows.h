@@ -56,7 +56,6 @@ using F16Rows = NumberRows<std::uint16_t, load_f16>;
 template <int kBits>
 struct CodeRows {
   static constexpr int kUnitBytes = static_cast<int>(kUnit) * kBits / 8;
-  static constexpr int kMask = (1 << kBits) - 1;
   const std::uint8_t* data;
   std::int64_t stride;
   std::int64_t ahead = 0;
@@ -79,7 +78,8 @@ struct CodeRows {
       const IntVec bytes = load_u8(unit + first % kUnitBytes);
       const int shift = first / kUnitBytes * kBits;
       const IntVec shifted = bytes >> shift;
-      return shift == 8 - kBits ? shifted : shifted & kMask;  // nothing is above the last code
+      return shift == 8 - kBits ? shifted
+                                : low_bits<kBits>(shifted);  // nothing is above the last code
     } else {
       // Two runs of the unit's bytes; the second takes the next code of each.
       static_assert(kLanes == 2 * kUnitBytes);
@@ -88,7 +88,7 @@ struct CodeRows {
       std::memcpy(twice + kUnitBytes, unit, kUnitBytes);
       IntVec shifts{};
       for (int i = 0; i < kLanes; ++i) shifts[i] = (first + i) / kUnitBytes * kBits;
-      return (load_u8(twice) >> shifts) & kMask;
+      return low_bits<kBits>(load_u8(twice) >> shifts);
     }
   }
 };

@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -42,9 +43,27 @@ inline IntVec load_u16(const std::uint16_t* p) {
   return reinterpret_cast<IntVec>(_mm256_cvtepu16_epi32(narrow));
 }
 
+// In assembly that is run as often as it is written: a unit of codes that is needed twice is read
+// twice, where compilers would give it one of the registers that hold sums.
 inline IntVec load_u8(const std::uint8_t* p) {
-  return reinterpret_cast<IntVec>(
-      _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i_u*>(p))));
+  IntVec v;
+  asm volatile("vpmovzxbd %1, %0"
+               : "=x"(v)
+               : "m"(*reinterpret_cast<const std::uint8_t(*)[kLanes]>(p)));
+  return v;
+}
+
+// The lanes' lowest bits. The mask stays in memory for the same reason.
+template <int kBits>
+inline IntVec low_bits(IntVec v) {
+  alignas(32) static constexpr std::array<std::int32_t, kLanes> kMask = [] {
+    std::array<std::int32_t, kLanes> mask{};
+    mask.fill((1 << kBits) - 1);
+    return mask;
+  }();
+  IntVec low;
+  asm("vpand %2, %1, %0" : "=x"(low) : "x"(v), "m"(kMask));
+  return low;
 }
 
 // In assembly, since compilers take their builtin for a read of anything, and store the sums that

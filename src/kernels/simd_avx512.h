@@ -47,6 +47,12 @@ inline IntVec load_u8(const std::uint8_t* p) {
   return reinterpret_cast<IntVec>(_mm512_cvtepu8_epi32(narrow));
 }
 
+// The lanes' lowest bits.
+template <int kBits>
+inline IntVec low_bits(IntVec v) {
+  return v & ((1 << kBits) - 1);
+}
+
 // The lanes without their lower 16 bits.
 inline IntVec high_halves(IntVec v) { return v & static_cast<std::int32_t>(0xffff0000); }
 

@@ -8,10 +8,12 @@
 namespace quire {
 namespace {
 
-// exp(x) = 2^n exp(r), |r| <= ln(2) / 2, with r taken from a two-part ln(2) and 2^n applied as two
-// factors, so that the whole range of floats is right: from subnormal results to infinity.
-inline Vec exp(Vec x) {
-  x = at_most(at_least(x, -105.0F), 90.0F);
+// exp(x) = 2^n exp(r), |r| <= ln(2) / 2, with r taken from a two-part ln(2).
+struct Exponential {
+  Vec mantissa;  // exp(r)
+  IntVec n;
+};
+inline Exponential exponential(Vec x) {
   const Vec shift = broadcast(0x1.8p23F);  // adding it rounds to an integer
   const Vec shifted = fma(x, broadcast(1.44269504F), shift);
   const Vec n = shifted - shift;
@@ -23,9 +25,24 @@ inline Vec exp(Vec x) {
   p = fma(p, r, broadcast(0.16666521F));
   p = fma(p, r, broadcast(0.49999994F));
   p = fma(p * r, r, r) + 1.0F;
-  const IntVec exponent = as_int(shifted) - as_int(shift);
-  const IntVec half = exponent >> 1;
-  return p * as_float((half + 127) << 23) * as_float((exponent - half + 127) << 23);
+  return {p, as_int(shifted) - as_int(shift)};
+}
+
+// 2^n, -126 <= n <= 127.
+inline Vec power_of_two(IntVec n) { return as_float((n + 127) << 23); }
+
+// With 2^n as two factors, so that the whole range of floats is right: from subnormal results to
+// infinity.
+inline Vec exp(Vec x) {
+  const Exponential e = exponential(at_most(at_least(x, -105.0F), 90.0F));
+  const IntVec half = e.n >> 1;
+  return e.mantissa * power_of_two(half) * power_of_two(e.n - half);
+}
+
+// exp(x) for x <= 0, where what would be less than 2^-126 does not matter and is about that.
+inline Vec exp_of_negative(Vec x) {
+  const Exponential e = exponential(at_least(x, -87.0F));
+  return e.mantissa * power_of_two(e.n);
 }
 
 inline Vec tanh(Vec x) {

@@ -44,6 +44,12 @@ inline Vec load_f16(const std::uint16_t* p) {
 inline IntVec load_u16(const std::uint16_t* p) { return IntVec{p[0], p[1], p[2], p[3]}; }
 inline IntVec load_u8(const std::uint8_t* p) { return IntVec{p[0], p[1], p[2], p[3]}; }
 
+// The lanes' lowest bits.
+template <int kBits>
+inline IntVec low_bits(IntVec v) {
+  return v & ((1 << kBits) - 1);
+}
+
 // The lanes without their lower 16 bits.
 inline IntVec high_halves(IntVec v) { return v & static_cast<std::int32_t>(0xffff0000); }
 
