@@ -23,15 +23,27 @@ constexpr int partial_products(int bits) {
   return bits <= 4 ? 8 : bits == 5 ? 4 : bits == 6 ? 2 : 1;
 }
 
+// sum + addend, one after the other. In assembly, since compilers sum the products of a
+// unit as a tree, for which there are not registers enough.
+inline Partial chained(Partial sum, Partial addend) {
+  asm("vpaddw %1, %0, %0" : "+x"(sum) : "x"(addend));
+  return sum;
+}
+
 template <bool kSigned>
-inline Partial add_products(Partial sum, Bytes codes, IntVec x) {
+inline Partial products(Bytes codes, IntVec x) {
   auto left = reinterpret_cast<__m256i>(codes);
   auto right = reinterpret_cast<__m256i>(x);
   if constexpr (kSigned) {  // the left factor is unsigned: the code's sign goes to the right one
     right = _mm256_sign_epi8(right, left);
     left = _mm256_abs_epi8(left);
   }
-  return sum + reinterpret_cast<Partial>(_mm256_maddubs_epi16(left, right));
+  return reinterpret_cast<Partial>(_mm256_maddubs_epi16(left, right));
+}
+
+template <bool kSigned>
+inline Partial add_products(Partial sum, Bytes codes, IntVec x) {
+  return chained(sum, products<kSigned>(codes, x));
 }
 
 inline IntVec add_partial(IntVec sum, Partial partial) {

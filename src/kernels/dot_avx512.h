@@ -26,6 +26,11 @@ inline Partial add_products(Partial sum, Bytes codes, IntVec x) {
                                                        reinterpret_cast<__m512i>(x)));
 }
 
+template <bool kSigned>
+inline Partial products(Bytes codes, IntVec x) {
+  return add_products<kSigned>(Partial{}, codes, x);
+}
+
 inline IntVec add_partial(IntVec sum, Partial partial) { return sum + partial; }
 
 inline Vec fused(Vec a, Vec b, Vec c) { return fma(a, b, c); }

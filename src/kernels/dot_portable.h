@@ -36,6 +36,11 @@ inline Partial add_products(Partial sum, Bytes codes, IntVec x) {
   return sum + ((evens << 16) >> 16) + (evens >> 16) + ((odds << 16) >> 16) + (odds >> 16);
 }
 
+template <bool kSigned>
+inline Partial products(Bytes codes, IntVec x) {
+  return add_products<kSigned>(Partial{}, codes, x);
+}
+
 inline IntVec add_partial(IntVec sum, Partial partial) { return sum + partial; }
 
 // a * b + c, rounded once: what fma() is elsewhere.

@@ -38,6 +38,7 @@ template <BlockType kType>
   constexpr int kCount = kCodeVectors / kFormat.groups;  // of a group
   constexpr int kMost = partial_products(kFormat.bits);
   constexpr int kChunk = kMost < kCount ? kMost : kCount;
+  constexpr bool kSigned = kFormat.bits == 8;
   using X = Record<1, kFormat.groups>;
 #pragma GCC unroll 2
   for (int g = 0; g < kFormat.groups; ++g) {
@@ -48,12 +49,13 @@ template <BlockType kType>
       if constexpr (is_corrected(kFormat)) total = X::correction(x, 0, g);
 #pragma GCC unroll 8
       for (int c = g * kCount; c < (g + 1) * kCount; c += kChunk) {
-        Partial partial{};
+        Partial partial;
 #pragma GCC unroll 8
         for (int j = c; j < c + kChunk; ++j) {
-          partial = add_products<kFormat.bits == 8>(
-              partial, code_vector<kFormat.bits>(unit + v * kVecBytes, j),
-              broadcast_four(X::codes(x, 0) + 4 * j));
+          const Bytes codes = code_vector<kFormat.bits>(unit + v * kVecBytes, j);
+          const IntVec four = broadcast_four(X::codes(x, 0) + 4 * j);
+          partial =
+              j == c ? products<kSigned>(codes, four) : add_products<kSigned>(partial, codes, four);
         }
         total = add_partial(total, partial);
       }
@@ -155,6 +157,7 @@ template <BlockType kType, int kRows>
   constexpr int kCount = kCodeVectors / kFormat.groups;
   constexpr int kMost = partial_products(kFormat.bits);
   constexpr int kChunk = kMost < kCount ? kMost : kCount;
+  constexpr bool kSigned = kFormat.bits == 8;
 #pragma GCC unroll 2
   for (int g = 0; g < kFormat.groups; ++g) {
     IntVec totals[kRows][kVecs];
@@ -167,7 +170,7 @@ template <BlockType kType, int kRows>
     }
 #pragma GCC unroll 8
     for (int c = g * kCount; c < (g + 1) * kCount; c += kChunk) {
-      Partial partials[kRows][kVecs] = {};
+      Partial partials[kRows][kVecs];
 #pragma GCC unroll 8
       for (int j = c; j < c + kChunk; ++j) {
         Bytes codes[kVecs];
@@ -179,7 +182,8 @@ template <BlockType kType, int kRows>
           const IntVec four = broadcast_four(X::codes(x, r) + 4 * j);
 #pragma GCC unroll 4
           for (int v = 0; v < kVecs; ++v) {
-            partials[r][v] = add_products<kFormat.bits == 8>(partials[r][v], codes[v], four);
+            partials[r][v] = j == c ? products<kSigned>(codes[v], four)
+                                    : add_products<kSigned>(partials[r][v], codes[v], four);
           }
         }
       }
@@ -222,11 +226,15 @@ struct QuantisedTile {
 
 template <BlockType kType, int kRows>
 void multiply_unpacked(const QuantisedTile& tile) {
-  Vec sums[kRows][kVecs] = {};
-  for (int r = 0; r < kRows && r < tile.rows && tile.start != nullptr; ++r) {
+  Vec sums[kRows][kVecs];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    const bool is_zero = r >= tile.rows || tile.start == nullptr;
+#pragma GCC unroll 4
     for (int v = 0; v < kVecs; ++v) {
-      sums[r][v] =
-          load_outputs(tile.start + r * tile.start_stride + v * kLanes, tile.outputs - v * kLanes);
+      sums[r][v] = is_zero ? Vec{}
+                           : load_outputs(tile.start + r * tile.start_stride + v * kLanes,
+                                          tile.outputs - v * kLanes);
     }
   }
   const std::byte* unit = tile.units;
@@ -236,9 +244,12 @@ void multiply_unpacked(const QuantisedTile& tile) {
     unit += Unpacked<kType>::kBytes;
     x += Record<kRows, quantised_format(kType).groups>::kBytes;
   }
-  for (int r = 0; r < kRows && r < tile.rows; ++r) {
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    const std::int64_t outputs = r < tile.rows ? tile.outputs : 0;
+#pragma GCC unroll 4
     for (int v = 0; v < kVecs; ++v) {
-      store_outputs(tile.y + r * tile.ldy + v * kLanes, sums[r][v], tile.outputs - v * kLanes);
+      store_outputs(tile.y + r * tile.ldy + v * kLanes, sums[r][v], outputs - v * kLanes);
     }
   }
 }
