@@ -60,6 +60,11 @@ Partial add_products(Partial sum, Bytes codes, IntVec x) {
   return sum;
 }
 
+template <bool kSigned>
+inline Partial products(Bytes codes, IntVec x) {
+  return add_products<kSigned>(Partial{}, codes, x);
+}
+
 inline IntVec add_partial(IntVec sum, Partial partial) { return sum + partial; }
 
 inline Vec add_pairs(Vec sum, Vec a, Vec b) {
