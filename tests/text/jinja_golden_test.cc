@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every case of tests/data/templates/templates.json: texts and errors of the reference.
+// Every case of tests/data/templates: texts and errors of the reference.
 #include <gtest/gtest.h>
 #include <quire/chat.h>
 #include <quire/error.h>
@@ -17,12 +17,14 @@ namespace {
 using jinja::Value;
 
 // Read with our own parser: numbers keep their spelling, keys their order.
+Value read(const std::string& name) {
+  std::ifstream file(std::string(QUIRE_TEST_DATA) + "/templates/" + name);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return jinja::parse_json_value(text, name);
+}
+
 const Value& golden() {
-  static const Value data = [] {
-    std::ifstream file(std::string(QUIRE_TEST_DATA) + "/templates/templates.json");
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    return jinja::parse_json_value(text, "templates.json");
-  }();
+  static const Value data = read("templates.json");
   return data;
 }
 
@@ -42,9 +44,9 @@ std::string json_at(const Value& object, std::string_view key) {
 }
 
 // "2025-03-09T08:05:07"
-std::tm moment() {
+std::tm moment(const Value& data = golden()) {
   std::tm time{};
-  std::istringstream text(text_at(golden(), "now"));
+  std::istringstream text(text_at(data, "now"));
   text >> std::get_time(&time, "%Y-%m-%dT%H:%M:%S");
   EXPECT_FALSE(text.fail());
   return time;
@@ -97,6 +99,18 @@ TEST(JinjaGolden, SmallTemplates) {
     }
   }
   EXPECT_GT(cases, 450u);
+}
+
+TEST(JinjaGolden, Snippets) {
+  const Value data = read("snippets.json");
+  const std::string context = json_at(data, "context");
+  const std::tm now = moment(data);
+  for (const Value& c : at(data, "cases").as_list()) {
+    SCOPED_TRACE(text_at(c, "template"));
+    check(c, run(text_at(c, "template"), {},
+                 [&](const ChatTemplate& chat) { return chat.render_raw(context, now); }));
+  }
+  EXPECT_GT(at(data, "cases").as_list().size(), 1500u);
 }
 
 std::optional<std::string> text_or_none(const Value& value) {

@@ -86,6 +86,7 @@ TEST(JinjaLimits, DepthEndsRecursion) {
   EXPECT_NE(error_of("{% macro a() %}{{ caller() }}{% endmacro %}"
                      "{% macro b() %}{% call a() %}{{ b() }}{% endcall %}{% endmacro %}{{ b() }}"),
             "");
+  EXPECT_THAT(error_of("{% block a %}{{ self.a() }}{% endblock %}"), HasSubstr("levels deep"));
   // A value nested deeper than anything can print.
   EXPECT_NE(error_of("{% set n = namespace(v=[]) %}{% for i in range(9999) %}"
                      "{% set n.v = [n.v] %}{% endfor %}{{ n.v }}"),

@@ -229,7 +229,7 @@ ExprPtr Parser::parse_primary() {
   if (at_operator("[")) return parse_list();
   if (at_operator("{")) return parse_dict();
   if (!skip_operator("(")) fail_at(line, "unexpected '" + describe(current_) + "'");
-  ExprPtr expr = parse_tuple(true, {}, true);
+  ExprPtr expr = parse_tuple(true, true);
   expect_operator(")");
   return expr;
 }
@@ -260,19 +260,18 @@ ExprPtr Parser::parse_string() {
   return std::make_unique<ConstExpr>(line, Value::text(std::move(text)));
 }
 
-bool Parser::at_tuple_end(std::string_view end) const {
-  return at(TokenKind::kVariableEnd) || at(TokenKind::kBlockEnd) || at_operator(")") ||
-         (!end.empty() && at_name(end));
+bool Parser::at_tuple_end() const {
+  return at(TokenKind::kVariableEnd) || at(TokenKind::kBlockEnd) || at_operator(")");
 }
 
 // Expressions with commas between them are a tuple, one without is itself.
-ExprPtr Parser::parse_tuple(bool conditional, std::string_view end, bool parentheses) {
+ExprPtr Parser::parse_tuple(bool conditional, bool parentheses) {
   auto tuple = std::make_unique<SeriesExpr>(ExprKind::kTuple, current_.line);
   bool comma = false;
   int depth = 0;
   for (;;) {
     if (!tuple->items.empty()) expect_operator(",");
-    if (at_tuple_end(end)) break;
+    if (at_tuple_end()) break;
     tuple->items.push_back(parse_expression(conditional));
     depth = std::max(depth, tuple->items.back()->depth);
     if (!at_operator(",")) break;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "text/jinja/blocks.h"
 #include "text/jinja/loop.h"
 #include "text/jinja/operators.h"
 
@@ -74,12 +75,37 @@ class Interpreter::Inside {
   Output* output_;
 };
 
+class Interpreter::Call {
+ public:
+  Call(Interpreter& interpreter, std::string_view what)
+      : interpreter_(interpreter), line_(interpreter.line_) {
+    Budget& budget = interpreter.budget_;
+    if (budget.calls >= budget.limits().max_depth) {
+      fail(FailureKind::kLimit, std::string(what) + " more than " +
+                                    std::to_string(budget.limits().max_depth) + " levels deep");
+    }
+    ++budget.calls;
+  }
+  ~Call() { --interpreter_.budget_.calls; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // The caller's line is the one to blame again.
+  void done() const { interpreter_.line_ = line_; }
+
+ private:
+  Interpreter& interpreter_;
+  int line_;
+};
+
 Interpreter::Interpreter(const Template& source, Budget& budget, const Value& context,
                          const std::tm& now)
     : template_(source), budget_(budget), now_(now), root_(std::make_shared<Scope>(nullptr)) {
   base_.reserve(source.names.size());
   for (const std::string& name : source.names) {
-    if (const Value* given = context.as_dict().find(name)) {
+    if (name == "self") {
+      base_.emplace_back(Value(Kind::kOther, std::make_shared<SelfObject>(source)));
+    } else if (const Value* given = context.as_dict().find(name)) {
       base_.emplace_back(*given);
     } else {
       base_.push_back(find_global(name));
@@ -191,17 +217,12 @@ Interpreter::Flow Interpreter::run_for(const ForStatement& loop) {
 
 Value Interpreter::run_recursive_loop(const ForStatement& loop, const std::shared_ptr<Scope>& scope,
                                       const Value& over, int depth) {
-  if (budget_.calls >= budget_.limits().max_depth) {
-    fail(FailureKind::kLimit, "loops call themselves more than " +
-                                  std::to_string(budget_.limits().max_depth) + " levels deep");
-  }
-  ++budget_.calls;
+  const Call call(*this, "loops call themselves");
   Output output;
   {
     const Inside inside(*this, scope, &output);
     run_loop(loop, over, depth);
   }
-  --budget_.calls;
   return Value::text(output.take());
 }
 
@@ -331,20 +352,25 @@ void Interpreter::run_block(const BlockStatement& statement) {
 
 Value Interpreter::call_macro(const MacroBody& macro, const std::shared_ptr<Scope>& scope,
                               Arguments arguments) {
-  if (budget_.calls >= budget_.limits().max_depth) {
-    fail(FailureKind::kLimit, "macros call each other more than " +
-                                  std::to_string(budget_.limits().max_depth) + " levels deep");
-  }
-  ++budget_.calls;
-  const int line = line_;
+  const Call call(*this, "macros call each other");
   Output output;
   {
     const Inside inside(*this, std::make_shared<Scope>(scope), &output);
     bind_parameters(macro, std::move(arguments));
     run(macro.body);
   }
-  line_ = line;
-  --budget_.calls;
+  call.done();
+  return Value::text(output.take(), autoescape_);
+}
+
+Value Interpreter::call_block(const BlockStatement& block) {
+  const Call call(*this, "blocks call each other");
+  Output output;
+  {
+    const Inside inside(*this, root_, &output);
+    run_block(block);
+  }
+  call.done();
   return Value::text(output.take(), autoescape_);
 }
 

@@ -77,6 +77,7 @@ class Interpreter {
 
   Value call_macro(const MacroBody& macro, const std::shared_ptr<Scope>& scope,
                    Arguments arguments);
+  Value call_block(const BlockStatement& block);
   Value run_recursive_loop(const ForStatement& loop, const std::shared_ptr<Scope>& scope,
                            const Value& over, int depth);
 
@@ -90,6 +91,7 @@ class Interpreter {
  private:
   enum class Flow : std::uint8_t { kNormal, kBreak, kContinue };
   class Inside;  // makes a scope current, and an output
+  class Call;    // counts a call while it runs
 
   Flow run(const Body& body);
   Flow run(const Statement& statement);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "text/jinja/methods.h"
 #include "text/jinja/parser_scope.h"
 
 namespace quire::jinja {
@@ -120,11 +121,11 @@ StatementPtr Parser::parse_for() {
   {
     const Scope scope(*this);
     ++context_.loops;
-    loop->target = parse_target(false, "in");
+    loop->target = parse_target(false);
     check_store(loop->target, line);
   }
   expect_name("in");
-  loop->over = parse_tuple(false, "recursive");
+  loop->over = parse_tuple(false);
   const Scope scope(*this);
   context_.soft = false;
   context_.top_level = false;
@@ -301,7 +302,18 @@ StatementPtr Parser::parse_block() {
     block->body = parse_block_body({"endblock"}, true);
   }
   if (at_name(block->name)) take();
+  if (block->required) check_empty(*block);
   return block;
+}
+
+void Parser::check_empty(const BlockStatement& block) const {
+  const auto is_blank = [](const StatementPtr& statement) {
+    return statement->kind == StatementKind::kData &&
+           strip(static_cast<const DataStatement&>(*statement).text, nullptr, true, true).empty();
+  };
+  if (!std::all_of(block.body.begin(), block.body.end(), is_blank)) {
+    fail_at(block.line, "required blocks can only contain comments or white space");
+  }
 }
 
 StatementPtr Parser::parse_loop_control() {

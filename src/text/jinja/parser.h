@@ -66,6 +66,7 @@ class Parser {
   StatementPtr parse_autoescape();
   StatementPtr parse_generation();
   StatementPtr parse_block();
+  void check_empty(const BlockStatement& block) const;
   StatementPtr parse_loop_control();
   StatementPtr parse_foreign();
   void parse_signature(MacroBody& macro);
@@ -75,7 +76,7 @@ class Parser {
   std::string looked_for() const;
 
   // Targets.
-  Target parse_target(bool with_namespace, std::string_view end = {});
+  Target parse_target(bool with_namespace);
   Target parse_target_part(bool with_namespace);
   Target to_target(const Expr& expr) const;
   Target name_target();
@@ -97,8 +98,8 @@ class Parser {
   ExprPtr parse_primary();
   ExprPtr parse_name();
   ExprPtr parse_string();
-  ExprPtr parse_tuple(bool conditional, std::string_view end = {}, bool parentheses = false);
-  bool at_tuple_end(std::string_view end) const;
+  ExprPtr parse_tuple(bool conditional, bool parentheses = false);
+  bool at_tuple_end() const;
   ExprPtr parse_list();
   ExprPtr parse_dict();
   ExprPtr parse_postfix(ExprPtr expr);

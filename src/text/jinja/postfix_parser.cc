@@ -224,15 +224,15 @@ Target Parser::parse_target_part(bool with_namespace) {
   return target;
 }
 
-// Names with commas between them, up to the name `end`.
-Target Parser::parse_target(bool with_namespace, std::string_view end) {
+// Names with commas between them.
+Target Parser::parse_target(bool with_namespace) {
   const int line = current_.line;
   Target tuple;
   tuple.of = Target::Of::kTuple;
   bool comma = false;
   for (;;) {
     if (!tuple.parts.empty()) expect_operator(",");
-    if (at_tuple_end(end)) break;
+    if (at_tuple_end()) break;
     tuple.parts.push_back(parse_target_part(with_namespace));
     if (!at_operator(",")) break;
     comma = true;
