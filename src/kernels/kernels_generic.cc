@@ -3,6 +3,7 @@
 #include <quire/cpu.h>
 
 #include "kernels/attention_kernels.h"
+#include "kernels/byte_products_kernels.h"
 #include "kernels/elementwise_kernels.h"
 #include "kernels/linear_kernels.h"
 #include "kernels/quantised_kernels.h"
@@ -18,5 +19,7 @@ const LinearKernels& linear_kernels(Isa) { return kLinearPortable; }
 const QuantisedKernels& quantised_kernels(Isa) { return kQuantisedPortable; }
 
 const ElementwiseKernels& elementwise_kernels(Isa) { return kElementwisePortable; }
+
+const ByteProductsKernels& byte_products_kernels(Isa) { return kByteProductsPortable; }
 
 }  // namespace quire

@@ -3,6 +3,7 @@
 #include <quire/cpu.h>
 
 #include "kernels/attention_kernels.h"
+#include "kernels/byte_products_kernels.h"
 #include "kernels/elementwise_kernels.h"
 #include "kernels/linear_kernels.h"
 #include "kernels/quantised_kernels.h"
@@ -69,6 +70,10 @@ const QuantisedKernels& quantised_kernels(Isa isa) {
 
 const ElementwiseKernels& elementwise_kernels(Isa isa) {
   return choose(isa, kElementwisePortable, kElementwiseAvx2, kElementwiseAvx512);
+}
+
+const ByteProductsKernels& byte_products_kernels(Isa isa) {
+  return choose(isa, kByteProductsPortable, kByteProductsAvx2, kByteProductsAvx512);
 }
 
 }  // namespace quire

@@ -3,8 +3,11 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+
+#include "kernels/byte_products.h"
 
 namespace quire {
 
@@ -12,11 +15,8 @@ namespace {
 
 constexpr float kMostCode = 127;
 
-std::int32_t product(const std::int8_t* a, const std::int8_t* b, std::size_t count) {
-  std::int32_t sum = 0;
-  for (std::size_t i = 0; i < count; ++i) sum += std::int32_t{a[i]} * std::int32_t{b[i]};
-  return sum;
-}
+// Rows whose products are taken at once.
+constexpr std::size_t kScanned = 64;
 
 bool closer(const Near& a, const Near& b) {
   return a.score != b.score ? a.score > b.score : a.row < b.row;
@@ -84,13 +84,19 @@ std::vector<Near> VectorTable::possible(std::span<const float> unit, std::size_t
   constexpr float kRounding = 1e-4F;
   std::vector<std::int8_t> codes(dimension_);
   const Coded asked = encode(unit, codes.data());
+  const std::vector<std::int16_t> wide(codes.begin(), codes.end());
+  std::array<std::int32_t, kScanned> products{};
   std::vector<Near> found;
   std::vector<float> least;  // the `count` greatest lower bounds, a heap with the smallest first
   const auto later = std::greater<>();
   for (std::size_t row = 0; row < rows(); ++row) {
+    if (row % kScanned == 0) {
+      const std::size_t some = std::min(kScanned, rows() - row);
+      kernels::multiply_bytes(codes_.data() + row * dimension_, static_cast<std::int64_t>(some),
+                              static_cast<std::int64_t>(dimension_), wide.data(), products.data());
+    }
     const Coded& own = coded_[row];
-    const std::int32_t dot = product(codes_.data() + row * dimension_, codes.data(), dimension_);
-    const float about = own.scale * asked.scale * static_cast<float>(dot);
+    const float about = own.scale * asked.scale * static_cast<float>(products[row % kScanned]);
     // |x·y - x'·y'| <= |x - x'| |y| + |x'| |y - y'| by Cauchy and Schwarz.
     const float slack = own.error + (1 + own.error) * asked.error + kRounding;
     if (least.size() == count && about + slack < least.front()) continue;
