@@ -5,7 +5,7 @@
 #
 # Prepares the machine, builds the dev preset, fetches the models that the tests use and runs the
 # tests labelled fast. --full adds those labelled full: what takes long or needs more. --sanitize
-# builds and runs the asan and tsan presets too.
+# runs the tests under the asan preset and those with threads under the tsan preset too.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
