@@ -49,7 +49,7 @@ template <BlockType kType>
       if constexpr (is_corrected(kFormat)) total = X::correction(x, 0, g);
 #pragma GCC unroll 8
       for (int c = g * kCount; c < (g + 1) * kCount; c += kChunk) {
-        Partial partial;
+        Partial partial{};
 #pragma GCC unroll 8
         for (int j = c; j < c + kChunk; ++j) {
           const Bytes codes = code_vector<kFormat.bits>(unit + v * kVecBytes, j);
@@ -170,7 +170,7 @@ template <BlockType kType, int kRows>
     }
 #pragma GCC unroll 8
     for (int c = g * kCount; c < (g + 1) * kCount; c += kChunk) {
-      Partial partials[kRows][kVecs];
+      Partial partials[kRows][kVecs] = {};
 #pragma GCC unroll 8
       for (int j = c; j < c + kChunk; ++j) {
         Bytes codes[kVecs];
