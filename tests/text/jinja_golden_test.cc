@@ -4,52 +4,16 @@
 #include <quire/chat.h>
 #include <quire/error.h>
 
-#include <fstream>
-#include <iomanip>
 #include <optional>
-#include <sstream>
 
-#include "text/jinja/json.h"
+#include "tests/text/jinja_data.h"
 
 namespace quire {
 namespace {
 
-using jinja::Value;
-
-// Read with our own parser: numbers keep their spelling, keys their order.
-Value read(const std::string& name) {
-  std::ifstream file(std::string(QUIRE_TEST_DATA) + "/templates/" + name);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return jinja::parse_json_value(text, name);
-}
-
 const Value& golden() {
   static const Value data = read("templates.json");
   return data;
-}
-
-const Value& at(const Value& object, std::string_view key) {
-  const Value* found = object.as_dict().find(key);
-  if (found == nullptr) throw std::out_of_range(std::string(key));
-  return *found;
-}
-
-const std::string& text_at(const Value& object, std::string_view key) {
-  return at(object, key).as_string();
-}
-
-std::string json_at(const Value& object, std::string_view key) {
-  const Value& value = at(object, key);
-  return value.is_none() ? std::string() : jinja::dump_json(value, {});
-}
-
-// "2025-03-09T08:05:07"
-std::tm moment(const Value& data = golden()) {
-  std::tm time{};
-  std::istringstream text(text_at(data, "now"));
-  text >> std::get_time(&time, "%Y-%m-%dT%H:%M:%S");
-  EXPECT_FALSE(text.fail());
-  return time;
 }
 
 struct Outcome {
@@ -93,7 +57,7 @@ TEST(JinjaGolden, SmallTemplates) {
       const std::string context = json_at(c, "context");
       SCOPED_TRACE(text_at(entry, "name") + " " + context);
       check(c, run(text_at(entry, "template"), {}, [&context](const ChatTemplate& chat) {
-              return chat.render_raw(context, moment());
+              return chat.render_raw(context, moment(golden()));
             }));
       ++cases;
     }
@@ -127,7 +91,7 @@ std::string render_chat(const ChatTemplate& chat, const Value& c) {
   options.tools_json = json_at(c, "tools");
   options.kwargs_json = json_at(c, "kwargs");
   options.add_generation_prompt = at(c, "add_generation_prompt").as_bool();
-  options.now = moment();
+  options.now = moment(golden());
   return chat.render(messages, options);
 }
 

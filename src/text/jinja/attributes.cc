@@ -2,6 +2,7 @@
 // value.name and value[key], as the sandbox resolves them.
 #include <algorithm>
 
+#include "text/jinja/bytes.h"
 #include "text/jinja/interpreter.h"
 #include "text/jinja/methods.h"
 #include "text/jinja/operators.h"
@@ -46,7 +47,8 @@ std::optional<Value> python_attribute(const Value& object, std::string_view name
   }
   if (const Method* method = find_method(object, name)) {
     return Value(Kind::kFunction,
-                 std::make_shared<FunctionObject>(std::string(method->name), method->body, object));
+                 std::make_shared<FunctionObject>(std::string(method->name), method->body, object,
+                                                  method->by_name));
   }
   if (object.object() != nullptr) return object.object()->attribute(name);
   return std::nullopt;
@@ -68,6 +70,7 @@ std::optional<Value> python_item(const Value& object, const Value& key) {
       return found == nullptr ? std::nullopt : std::optional<Value>(*found);
     }
     case Kind::kText:
+    case Kind::kBytes:
     case Kind::kList:
     case Kind::kTuple:
     case Kind::kRange:
@@ -82,6 +85,9 @@ std::optional<Value> python_item(const Value& object, const Value& key) {
   if (*index < 0 || *index >= size) return std::nullopt;
   const auto at = static_cast<std::size_t>(*index);
   if (object.is_sequence()) return object.as_list()[at];
+  if (object.kind() == Kind::kBytes) {
+    return Value::integer(static_cast<unsigned char>(bytes_of(object)[at]));
+  }
   if (object.kind() == Kind::kRange) {
     const auto* range = object.get<RangeObject>();
     return Value::integer(range->start + *index * range->step);

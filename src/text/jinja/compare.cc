@@ -4,6 +4,7 @@
 #include <compare>
 #include <functional>
 
+#include "text/jinja/bytes.h"
 #include "text/jinja/value.h"
 
 namespace quire::jinja {
@@ -114,6 +115,9 @@ bool equal(const Value& a, const Value& b) {
     case Kind::kText:
       charge_steps(static_cast<std::int64_t>(a.as_string().size() / 256));
       return a.as_string() == b.as_string();
+    case Kind::kBytes:
+      charge_steps(static_cast<std::int64_t>(bytes_of(a).size() / 256));
+      return bytes_of(a) == bytes_of(b);
     case Kind::kList:
     case Kind::kTuple: {
       const Nested nested;
@@ -142,6 +146,7 @@ bool less(const Value& a, const Value& b, std::string_view sign) {
     charge_steps(static_cast<std::int64_t>(a.as_string().size() / 256));
     return a.as_string() < b.as_string();  // the order of UTF-8 is that of code points
   }
+  if (a.kind() == Kind::kBytes && b.kind() == Kind::kBytes) return bytes_of(a) < bytes_of(b);
   if (a.is_sequence() && a.kind() == b.kind()) {
     const Nested nested;
     const List& x = a.as_list();
@@ -172,6 +177,9 @@ std::size_t hash_of(const Value& value) {
     case Kind::kText:
       charge_steps(static_cast<std::int64_t>(value.as_string().size() / 256));
       return std::hash<std::string>{}(value.as_string());
+    case Kind::kBytes:
+      charge_steps(static_cast<std::int64_t>(bytes_of(value).size() / 256));
+      return std::hash<std::string>{}(bytes_of(value));
     case Kind::kTuple: {
       const Nested nested;
       std::size_t hash = 3;

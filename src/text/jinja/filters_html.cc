@@ -75,6 +75,11 @@ std::string unescape_html(std::string_view text) {
   return out;
 }
 
+Value unescape_method(Interpreter&, const Value& self, Arguments arguments) {
+  const Bound bound("unescape", std::move(arguments), {});
+  return Value::text(unescape_html(self.as_string()));
+}
+
 Value striptags(Interpreter&, const Value& input, Arguments arguments) {
   const Bound bound("striptags", std::move(arguments), {});
   const std::string text = to_text(input);
@@ -202,7 +207,15 @@ constexpr Filter kFilters[] = {
     {"xmlattr", xmlattr},         {"urlize", urlize},
 };
 
+constexpr Method kMarkupMethods[] = {{"unescape", unescape_method}, {"striptags", striptags}};
+
 }  // namespace
+
+const Method* find_markup_method(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kMarkupMethods), std::end(kMarkupMethods),
+                                   [name](const Method& m) { return m.name == name; });
+  return found == std::end(kMarkupMethods) ? nullptr : found;
+}
 
 std::string escape_html(std::string_view text) {
   std::string out;

@@ -186,7 +186,8 @@ class Formatter {
 
   static Value converted(const Value& value, char how) {
     if (how == 's') return Value::text(to_text(value));
-    if (how == 'r' || how == 'a') return Value::text(to_repr(value));
+    if (how == 'r') return Value::text(to_repr(value));
+    if (how == 'a') return Value::text(to_ascii(value));
     value_error("Unknown conversion specifier " + std::string(1, how));
   }
 

@@ -5,6 +5,7 @@
 
 #include "text/jinja/arguments.h"
 #include "text/jinja/loop.h"
+#include "text/jinja/methods.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/strftime.h"
 
@@ -67,6 +68,21 @@ Value make_dictionary(Interpreter&, const Value&, Arguments arguments) {
                  [&dict](const Value& key, const Value& value) { dict->set(key, value); });
   return dict_value(std::move(dict));
 }
+
+// The global dict.
+class DictFunction final : public Object {
+ public:
+  std::string type_name() const override { return "TemplateDict"; }
+  bool callable() const override { return true; }
+  Value call(Interpreter& interpreter, Arguments arguments) override {
+    return make_dictionary(interpreter, {}, std::move(arguments));
+  }
+  std::optional<Value> attribute(std::string_view name) override {
+    if (name != "fromkeys") return std::nullopt;
+    return Value(Kind::kFunction,
+                 std::make_shared<FunctionObject>("fromkeys", dict_fromkeys, Value(), false));
+  }
+};
 
 Value make_namespace(Interpreter&, const Value&, Arguments arguments) {
   auto space = std::make_shared<NamespaceObject>();
@@ -187,7 +203,6 @@ struct Global {
 
 constexpr Global kGlobals[] = {
     {"range", range},
-    {"dict", make_dictionary},
     {"namespace", make_namespace},
     {"raise_exception", raise_exception},
     {"strftime_now", strftime_now},
@@ -199,6 +214,7 @@ constexpr Global kGlobals[] = {
 }  // namespace
 
 std::optional<Value> find_global(std::string_view name) {
+  if (name == "dict") return Value(Kind::kFunction, std::make_shared<DictFunction>());
   const auto* found = std::find_if(std::begin(kGlobals), std::end(kGlobals),
                                    [name](const Global& g) { return g.name == name; });
   if (found == std::end(kGlobals)) return std::nullopt;

@@ -203,6 +203,7 @@ void Interpreter::print(const Value& value) {
 
 Interpreter::Flow Interpreter::run_if(const IfStatement& statement) {
   for (const auto& [test, body] : statement.branches) {
+    line_ = test->line;
     if (truthy(evaluate(*test))) return run(body);
   }
   return run(statement.otherwise);

@@ -2,6 +2,7 @@
 // len(), iter() and in.
 #include <cmath>
 
+#include "text/jinja/bytes.h"
 #include "text/jinja/unicode.h"
 #include "text/jinja/value.h"
 
@@ -36,6 +37,21 @@ class TextIterator final : public IteratorObject {
 
  private:
   Value text_;
+  std::size_t at_ = 0;
+};
+
+class BytesIterator final : public IteratorObject {
+ public:
+  explicit BytesIterator(Value bytes) : bytes_(std::move(bytes)) {}
+  std::string type_name() const override { return "bytes_iterator"; }
+  std::optional<Value> next() override {
+    const std::string& s = bytes_of(bytes_);
+    if (at_ >= s.size()) return std::nullopt;
+    return Value::integer(static_cast<unsigned char>(s[at_++]));
+  }
+
+ private:
+  Value bytes_;
   std::size_t at_ = 0;
 };
 
@@ -99,6 +115,8 @@ std::optional<std::int64_t> length_of(const Value& value) {
       return 0;
     case Kind::kText:
       return static_cast<std::int64_t>(value.as_text().length);
+    case Kind::kBytes:
+      return static_cast<std::int64_t>(bytes_of(value).size());
     case Kind::kList:
     case Kind::kTuple:
       return static_cast<std::int64_t>(value.as_list().size());
@@ -119,6 +137,8 @@ std::shared_ptr<IteratorObject> iterate(const Value& value) {
       return std::make_shared<EmptyIterator>();
     case Kind::kText:
       return std::make_shared<TextIterator>(value);
+    case Kind::kBytes:
+      return std::make_shared<BytesIterator>(value);
     case Kind::kList:
     case Kind::kTuple:
       return std::make_shared<ListIterator>(value);
@@ -161,6 +181,9 @@ bool contains(const Value& container, const Value& value) {
       }
       charge_steps(static_cast<std::int64_t>(container.as_string().size() / 64));
       return container.as_string().find(value.as_string()) != std::string::npos;
+    case Kind::kBytes:
+      if (value.kind() != Kind::kBytes) break;
+      return bytes_of(container).find(bytes_of(value)) != std::string::npos;
     case Kind::kDict:
       return container.as_dict().find(value) != nullptr;
     case Kind::kRange:

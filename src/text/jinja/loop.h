@@ -73,16 +73,20 @@ class FilteredItems final : public IteratorObject {
   std::shared_ptr<IteratorObject> items_;
 };
 
-// A function made by the library: a global, or a method bound to its value.
+// A function made by the library: a global, or a method bound to its value. Most methods, as in
+// Python, take no arguments by name.
 class FunctionObject final : public Object {
  public:
   using Body = Value (*)(Interpreter&, const Value& self, Arguments);
-  FunctionObject(std::string name, Body body, Value self = {})
-      : name_(std::move(name)), body_(body), self_(std::move(self)) {}
+  FunctionObject(std::string name, Body body, Value self = {}, bool by_name = true)
+      : name_(std::move(name)), body_(body), self_(std::move(self)), by_name_(by_name) {}
   std::string type_name() const override { return "builtin_function_or_method"; }
   std::string describe() const override { return "<built-in method " + name_ + ">"; }
   bool callable() const override { return true; }
   Value call(Interpreter& interpreter, Arguments arguments) override {
+    if (!by_name_ && !arguments.keywords.empty()) {
+      type_error(name_ + "() takes no keyword arguments");
+    }
     return body_(interpreter, self_, std::move(arguments));
   }
 
@@ -90,6 +94,7 @@ class FunctionObject final : public Object {
   std::string name_;
   Body body_;
   Value self_;
+  bool by_name_;
 };
 
 class MacroObject final : public Object {

@@ -12,11 +12,21 @@ namespace quire::jinja {
 struct Method {
   std::string_view name;
   FunctionObject::Body body;
+  bool by_name = false;  // arguments may be given by name
 };
 
-// nullptr when texts, or other built-in values, have no such method.
+// nullptr when values of that kind have no such method.
 const Method* find_text_method(std::string_view name);
+const Method* find_markup_method(std::string_view name);
 const Method* find_method(const Value& self, std::string_view name);
+
+// str.translate, str.maketrans and str.encode.
+Value translate_method(Interpreter& interpreter, const Value& self, Arguments arguments);
+Value maketrans_method(Interpreter& interpreter, const Value& self, Arguments arguments);
+Value encode_method(Interpreter& interpreter, const Value& self, Arguments arguments);
+
+// dict.fromkeys, of dicts and of the global dict.
+Value dict_fromkeys(Interpreter& interpreter, const Value& self, Arguments arguments);
 
 // The methods of a list or dict that would change it.
 bool changes_value(const Value& self, std::string_view name);

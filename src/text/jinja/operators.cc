@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "text/jinja/bytes.h"
+
 namespace quire::jinja {
 namespace {
 
@@ -142,6 +144,10 @@ Value concatenate(const Value& a, const Value& b) {
     }
     check_size(a.as_string().size() + b.as_string().size(), 1);
     return Value::text(a.as_string() + b.as_string(), a.is_markup());
+  }
+  if (a.kind() == Kind::kBytes && b.kind() == Kind::kBytes) {
+    check_size(bytes_of(a).size() + bytes_of(b).size(), 1);
+    return bytes_value(bytes_of(a) + bytes_of(b));
   }
   if (a.is_sequence() && a.kind() == b.kind()) {
     check_size(a.as_list().size() + b.as_list().size(), sizeof(Value));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "text/jinja/arguments.h"
+#include "text/jinja/bytes.h"
 #include "text/jinja/methods.h"
 #include "text/jinja/unicode.h"
 
@@ -139,6 +140,7 @@ constexpr Method kDictMethods[] = {
     {"values", view_of<ViewObject::Of::kValues>},
     {"get", get_item},
     {"copy", copy_value},
+    {"fromkeys", dict_fromkeys},
 };
 
 constexpr Method kListMethods[] = {
@@ -160,6 +162,13 @@ const Method* find_in(const Method (&methods)[N], std::string_view name) {
 
 }  // namespace
 
+Value dict_fromkeys(Interpreter&, const Value&, Arguments arguments) {
+  const Bound bound("fromkeys", std::move(arguments), {"iterable", "value"}, 1);
+  auto dict = make_dict();
+  for (const Value& key : to_list(*bound.get(0))) dict->set(key, bound.or_else(1, Value::none()));
+  return dict_value(std::move(dict));
+}
+
 bool all_cased(std::string_view text, bool (*property)(char32_t)) {
   bool any = false;
   for (std::size_t at = 0; at < text.size();) {
@@ -174,9 +183,12 @@ bool all_cased(std::string_view text, bool (*property)(char32_t)) {
 const Method* find_method(const Value& self, std::string_view name) {
   switch (self.kind()) {
     case Kind::kText: {
-      const Method* method = find_text_method(name);
+      const Method* method = self.is_markup() ? find_markup_method(name) : nullptr;
+      if (method == nullptr) method = find_text_method(name);
       return method != nullptr ? method : find_in(kTextTests, name);
     }
+    case Kind::kBytes:
+      return find_bytes_method(name);
     case Kind::kList:
       return find_in(kListMethods, name);
     case Kind::kTuple:

@@ -142,7 +142,7 @@ class PercentFormatter {
   }
 
   std::string text(const Value& value, FieldStyle style, char type) const {
-    std::string s = type == 's' ? to_text(value) : to_repr(value);
+    std::string s = type == 's' ? to_text(value) : type == 'r' ? to_repr(value) : to_ascii(value);
     if (markup_) s = type == 's' ? escape(value).as_string() : escape_html(s);
     if (style.precision >= 0) s.resize(byte_offset(s, static_cast<std::size_t>(style.precision)));
     if (style.align == '=') style.align = '>', style.fill = " ";

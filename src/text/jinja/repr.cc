@@ -16,6 +16,19 @@ void append_hex(std::string& out, char32_t value, int digits) {
   }
 }
 
+void append_code(std::string& out, char32_t c) {
+  if (c < 0x100) {
+    out += "\\x";
+    append_hex(out, c, 2);
+  } else if (c < 0x10000) {
+    out += "\\u";
+    append_hex(out, c, 4);
+  } else {
+    out += "\\U";
+    append_hex(out, c, 8);
+  }
+}
+
 void append_escaped(std::string& out, char32_t c, char32_t quote) {
   if (c == quote || c == '\\') {
     out.push_back('\\');
@@ -28,15 +41,8 @@ void append_escaped(std::string& out, char32_t c, char32_t quote) {
     out += "\\t";
   } else if (is_printable(c)) {
     append_utf8(out, c);
-  } else if (c < 0x100) {
-    out += "\\x";
-    append_hex(out, c, 2);
-  } else if (c < 0x10000) {
-    out += "\\u";
-    append_hex(out, c, 4);
   } else {
-    out += "\\U";
-    append_hex(out, c, 8);
+    append_code(out, c);
   }
 }
 
@@ -163,6 +169,20 @@ std::string float_repr(double d) {
 std::string to_repr(const Value& value) {
   std::string out;
   append_repr(out, value);
+  return out;
+}
+
+std::string to_ascii(const Value& value) {
+  const std::string text = to_repr(value);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const char32_t c = next_code_point(text, at);
+    if (c < 0x80) {
+      out.push_back(static_cast<char>(c));
+    } else {
+      append_code(out, c);
+    }
+  }
   return out;
 }
 

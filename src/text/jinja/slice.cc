@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "text/jinja/bytes.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/unicode.h"
 
@@ -75,6 +76,14 @@ Value slice(const Value& value, const Value& start, const Value& stop, const Val
     }
     return value.kind() == Kind::kList ? Value::list(std::move(items))
                                        : Value::tuple(std::move(items));
+  }
+  if (value.kind() == Kind::kBytes) {
+    const Bounds b = resolve(*length_of(value), start, stop, step);
+    std::string bytes;
+    for (std::int64_t i = 0; i < b.count; ++i) {
+      bytes.push_back(bytes_of(value)[static_cast<std::size_t>(b.start + i * b.step)]);
+    }
+    return bytes_value(std::move(bytes));
   }
   if (value.kind() == Kind::kRange) {
     const auto* range = value.get<RangeObject>();

@@ -90,7 +90,8 @@ void append_escape(std::string& out, std::string_view text, std::size_t& at) {
       append_utf8(out, read_number(text, at, 8, 16, true, "\\UXXXXXXXX"));
       return;
     case 'N':
-      fail(FailureKind::kSyntax, "escapes by name (\\N) are not supported");
+      fail(FailureKind::kSyntax,
+           "characters have no names here: write \\N{...} as \\uXXXX or as the character itself");
     default:
       out.push_back('\\');
       out += whole < 0x80 ? std::string(text.substr(before, at - before)) : spelled(whole);

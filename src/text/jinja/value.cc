@@ -34,7 +34,7 @@ void destroy(std::shared_ptr<Object> object) {
 
 bool holds_others(Kind kind) {
   return kind != Kind::kText && kind != Kind::kUndefined && kind != Kind::kBigInt &&
-         kind != Kind::kRange;
+         kind != Kind::kRange && kind != Kind::kBytes;
 }
 
 // The bytes a list takes beside what its items take.

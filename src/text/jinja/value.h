@@ -32,6 +32,7 @@ enum class Kind : std::uint8_t {
   kBigInt,  // beyond 64 bits
   kFloat,
   kText,
+  kBytes,
   kList,
   kTuple,
   kDict,
@@ -245,9 +246,10 @@ List to_list(const Value& value);
 // value in container. Throws Failure kType.
 bool contains(const Value& container, const Value& value);
 
-// str(value) and repr(value).
+// str(value), repr(value) and ascii(value).
 std::string to_text(const Value& value);
 std::string to_repr(const Value& value);
+std::string to_ascii(const Value& value);
 std::string float_repr(double d);
 
 // A text of the same sort (plain or markup) as `like`.

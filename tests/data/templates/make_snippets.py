@@ -62,6 +62,15 @@ class Clock(datetime):
         return NOW
 
 
+def versions():
+    return {
+        "python": platform.python_version(),
+        "transformers": transformers.__version__,
+        "jinja2": jinja2.__version__,
+        "now": NOW.isoformat(),
+    }
+
+
 def outcome(template):
     try:
         compiled = chat_template_utils._compile_jinja_template(template)
@@ -89,13 +98,7 @@ def main():
     cases = [{"template": t, **outcome(t)} for t in templates()]
     machine_bound = [c for c in cases if " at 0x" in c.get("expected", "")]
     assert not machine_bound, machine_bound
-    whole = {
-        "python": platform.python_version(),
-        "transformers": transformers.__version__,
-        "jinja2": jinja2.__version__,
-        "now": NOW.isoformat(),
-        "context": CONTEXT,
-    }
+    whole = {**versions(), "context": CONTEXT}
     lines = ",\n".join(json.dumps(c, ensure_ascii=False) for c in cases)
     head = json.dumps(whole, ensure_ascii=False, indent=0)[:-2]
     (HERE / "snippets.json").write_text(f'{head},\n"cases": [\n{lines}\n]}}\n', "utf-8")
