@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x86-64: three versions of every kernel, chosen by what processor and operating system support.
+#include <cpuid.h>
 #include <quire/cpu.h>
 
 #include "kernels/attention_kernels.h"
@@ -24,11 +25,19 @@ const Table& choose(Isa isa, const Table& portable, const Table& avx2, const Tab
   return portable;
 }
 
+// Clang's __builtin_cpu_supports does not know this one.
+bool has_f16c() noexcept {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
 Isa detect() noexcept {
   // The compiler's run time asks the operating system too whether it saves the wide registers.
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
-      !__builtin_cpu_supports("f16c")) {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !has_f16c()) {
     return Isa::kPortable;
   }
   if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
