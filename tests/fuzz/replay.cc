@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // quire_fuzz_replay TARGET (FILE|FOLDER)...: runs inputs through a target, folders with all that is
-// in them. Ends with an error if there was none.
+// in them. Ends with an error if there was none, or if one whose name begins with "bad-" was not
+// refused.
 #include <algorithm>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -34,17 +36,21 @@ int main(int argc, char** argv) {
     return 2;
   }
   int inputs = 0;
+  int bad = 0;
   for (int i = 2; i < argc; ++i) {
     for (const fs::path& file : files_at(argv[i])) {
       try {
-        target(quire::read_file(file));
+        const bool refused = target(quire::read_file(file));
         ++inputs;
+        if (!file.filename().native().starts_with("bad-")) continue;
+        ++bad;
+        if (!refused) throw std::runtime_error("expected a refusal");
       } catch (const std::exception& error) {
         std::cerr << file.string() << ": " << error.what() << '\n';
         return 1;
       }
     }
   }
-  std::cout << argv[1] << ": " << inputs << " inputs\n";
+  std::cout << argv[1] << ": " << inputs << " inputs, " << bad << " bad ones refused\n";
   return inputs == 0 ? 1 : 0;
 }

@@ -16,10 +16,14 @@ targets=("$@")
 [ ${#targets[@]} -gt 0 ] ||
   targets=(gguf safetensors index config tokenizer_json sentencepiece template snapshot text)
 
-cmake/setup.sh
-cmake --preset fuzz >&2
-cmake --build build/fuzz --target quire_fuzz >&2
+command -v clang++ >/dev/null ||
+  { echo "there is no clang++; install the packages clang and libclang-rt-dev" >&2; exit 1; }
+cmake/build.sh fuzz
 python3 -B tests/fuzz/seeds.py build/fuzz/seeds
+
+# Inputs become files: in memory, where that can be.
+scratch=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
 failed=0
 echo "| target | executions | coverage (edges) | findings |"
@@ -28,11 +32,11 @@ for target in "${targets[@]}"; do
   corpus=build/fuzz/corpus/$target findings=build/fuzz/findings/$target log=build/fuzz/$target.log
   mkdir -p "$corpus" "$findings"
   status=0
-  (cd build/fuzz && UBSAN_OPTIONS=print_stacktrace=1 bin/quire_fuzz --target="$target" \
+  (cd build/fuzz && TMPDIR=$scratch UBSAN_OPTIONS=print_stacktrace=1 bin/quire_fuzz --target="$target" \
     -max_total_time="$seconds" -fork="$(nproc)" -timeout=20 -rss_limit_mb=4096 \
     -artifact_prefix="findings/$target/" "corpus/$target" "seeds/$target") > "$log" 2>&1 || status=$?
   # The last line of progress: "#12345: cov: 678 ft: 910 …".
-  last=$(grep -aE '^#[0-9]+: cov: ' "$log" | tail -1)
+  last=$(grep -aE '^#[0-9]+: cov: ' "$log" | tail -1 || true)
   found=$(find "$findings" -type f | wc -l)
   echo "| $target | $(sed -E 's/^#([0-9]+):.*/\1/' <<< "$last") |" \
     "$(sed -E 's/.* cov: ([0-9]+) .*/\1/' <<< "$last") | $found |"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is fuzzed: each target reads one hostile input through the public interface. A typed
 // quire::Error is an answer; any other exception, and whatever a sanitizer stops, is a finding.
+// Each says whether the input was refused with one.
 //
 // Thread-safety: none; one process fuzzes one target.
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace quire::fuzz {
 
-using Target = void (*)(std::string_view input);
+using Target = bool (*)(std::string_view input);
 
 struct NamedTarget {
   std::string_view name;
@@ -24,17 +25,17 @@ std::span<const NamedTarget> targets();
 Target find_target(std::string_view name);
 
 // Files of models, `input` being one of them.
-void gguf(std::string_view input);         // a .gguf: tensors, configuration, tokenizer, template
-void safetensors(std::string_view input);  // model.safetensors
-void shard_index(std::string_view input);  // model.safetensors.index.json
-void config(std::string_view input);       // config.json
-void tokenizer_json(std::string_view input);  // tokenizer.json; then encodes some texts
-void sentencepiece(std::string_view input);   // tokenizer.model; likewise
-void chat_template(std::string_view input);   // Jinja, rendered over a conversation
-void snapshot(std::string_view input);        // edits of a saved snapshot: see snapshot.cc
+bool gguf(std::string_view input);         // a .gguf: tensors, configuration, tokenizer, template
+bool safetensors(std::string_view input);  // model.safetensors
+bool shard_index(std::string_view input);  // model.safetensors.index.json
+bool config(std::string_view input);       // config.json
+bool tokenizer_json(std::string_view input);  // tokenizer.json; then encodes some texts
+bool sentencepiece(std::string_view input);   // tokenizer.model; likewise
+bool chat_template(std::string_view input);   // Jinja, rendered over a conversation
+bool snapshot(std::string_view input);        // edits of a saved snapshot: see snapshot.cc
 
 // A text, through one tokenizer of each kind: byte-level ones must give it back.
-void text(std::string_view input);
+bool text(std::string_view input);
 
 // A folder of this process's own, removed when it ends.
 const std::filesystem::path& scratch_folder();

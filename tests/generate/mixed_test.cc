@@ -9,8 +9,10 @@
 #include <quire/prompt_cache.h>
 #include <quire/semantic_cache.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <iostream>
 #include <random>
 #include <string>
 #include <thread>
@@ -193,13 +195,19 @@ TEST(Mixed, SixteenThreadsDoEverythingAtOnce) {
                               .prompt_cache = &prompts,
                               .semantic_cache = &answers});
   std::vector<std::thread> threads;
+  std::atomic<std::int64_t> worked_ms{0};
   for (std::size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
+      const auto start = std::chrono::steady_clock::now();
       Worker worker(generator, prompts, texts, static_cast<unsigned>(t));
       for (std::size_t i = 0; i < kTurns; ++i) worker.turn();
+      worked_ms += std::chrono::duration_cast<std::chrono::milliseconds>(
+                       std::chrono::steady_clock::now() - start)
+                       .count();
     });
   }
   for (std::thread& thread : threads) thread.join();
+  std::cout << "mixed: " << kThreads * kTurns << " turns, " << worked_ms << " thread-ms\n";
   EXPECT_LE(prefixes.stats().bytes, 8 * page);
   EXPECT_GT(prefixes.stats().evicted_blocks, 0);
 }
