@@ -112,16 +112,45 @@ class Optimal final : public quire::EvictionPolicy {
   std::vector<std::vector<std::size_t>> next_;
 };
 
-quire::PrefixIndex make_index(const Trace& trace, std::string_view policy, std::int64_t capacity) {
+// Null: what a user gets.
+std::unique_ptr<quire::EvictionPolicy> make_policy(const Trace& trace, std::string_view name) {
+  if (name == "default") return nullptr;
+  if (name == "optimal") return std::make_unique<Optimal>(trace);
+  return quire::make_eviction_policy(name);
+}
+
+quire::PrefixIndex make_index(std::unique_ptr<quire::EvictionPolicy> policy,
+                              std::int64_t capacity) {
   quire::PrefixIndexOptions options;
   options.block_size = 1;
   options.capacity_blocks = capacity;
-  if (policy == "optimal") {
-    options.policy = std::make_unique<Optimal>(trace);
-  } else if (policy != "default") {
-    options.policy = quire::make_eviction_policy(policy);
-  }
+  if (policy) options.policy = std::move(policy);
   return quire::PrefixIndex(std::move(options));
+}
+
+HitRatios replay(const Trace& trace, quire::PrefixIndex index, std::int64_t block_size) {
+  const quire::BlockKey space{};
+  std::int64_t hits = 0;
+  std::int64_t token_hits = 0;
+  std::int64_t tokens = 0;
+  for (std::size_t request = 0; request < trace.requests.size(); ++request) {
+    const quire::TokenIds& ids = trace.requests[request];
+    const quire::IndexMatch match = index.lookup(space, ids, std::ssize(ids));
+    hits += match.tokens;
+    token_hits +=
+        std::min(match.tokens * block_size, std::max<std::int64_t>(trace.tokens[request] - 1, 0));
+    tokens += trace.tokens[request];
+    quire::BlockId parent = match.blocks.empty() ? quire::kNoBlock : match.blocks.back();
+    for (std::size_t i = match.blocks.size(); i < ids.size(); ++i) {
+      const auto stored = index.insert(space, parent, std::span(ids).subspan(i, 1));
+      if (!stored) break;
+      parent = *stored;
+    }
+  }
+  const auto share = [](std::int64_t part, std::int64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  return {share(hits, trace.blocks), share(token_hits, tokens)};
 }
 
 }  // namespace
@@ -139,29 +168,13 @@ Trace read_trace(const std::filesystem::path& path, const std::function<void(dou
 }
 
 HitRatios replay_trace(const Trace& trace, const ReplayOptions& options) {
-  quire::PrefixIndex index = make_index(trace, options.policy, options.capacity_blocks);
-  const quire::BlockKey space{};
-  std::int64_t hits = 0;
-  std::int64_t token_hits = 0;
-  std::int64_t tokens = 0;
-  for (std::size_t request = 0; request < trace.requests.size(); ++request) {
-    const quire::TokenIds& ids = trace.requests[request];
-    const quire::IndexMatch match = index.lookup(space, ids, std::ssize(ids));
-    hits += match.tokens;
-    token_hits += std::min(match.tokens * options.block_size,
-                           std::max<std::int64_t>(trace.tokens[request] - 1, 0));
-    tokens += trace.tokens[request];
-    quire::BlockId parent = match.blocks.empty() ? quire::kNoBlock : match.blocks.back();
-    for (std::size_t i = match.blocks.size(); i < ids.size(); ++i) {
-      const auto stored = index.insert(space, parent, std::span(ids).subspan(i, 1));
-      if (!stored) break;
-      parent = *stored;
-    }
-  }
-  const auto share = [](std::int64_t part, std::int64_t whole) {
-    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-  };
-  return {share(hits, trace.blocks), share(token_hits, tokens)};
+  return replay(trace, make_index(make_policy(trace, options.policy), options.capacity_blocks),
+                options.block_size);
+}
+
+HitRatios replay_trace(const Trace& trace, std::unique_ptr<quire::EvictionPolicy> policy,
+                       std::int64_t capacity_blocks) {
+  return replay(trace, make_index(std::move(policy), capacity_blocks), 0);
 }
 
 }  // namespace cli

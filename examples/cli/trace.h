@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,9 @@ struct HitRatios {
 // Serves one request at a time: a block is a hit only if every block before it is; then the
 // request's blocks are stored.
 HitRatios replay_trace(const Trace& trace, const ReplayOptions& options);
+
+// The same under a policy of the caller's.
+HitRatios replay_trace(const Trace& trace, std::unique_ptr<quire::EvictionPolicy> policy,
+                       std::int64_t capacity_blocks);
 
 }  // namespace cli

@@ -70,6 +70,7 @@ at::Tensor allocate_bytes(Device device, std::int64_t bytes, bool zeroed) {
 }
 
 void copy_bytes(const at::Tensor& from, const at::Tensor& to) {
+  if (from.numel() == 0) return;  // and perhaps no memory
   if (from.is_cpu() && to.is_cpu()) {
     std::memcpy(to.mutable_data_ptr(), from.const_data_ptr(),
                 static_cast<std::size_t>(from.numel()));

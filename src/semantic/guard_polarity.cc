@@ -254,7 +254,8 @@ int han_negations(const Utterance& said) {
   for (std::size_t i = 0; i < said.words.size(); ++i) {
     if (said.words[i].kind != WordKind::kHan) continue;
     if (std::ranges::find(kNegations, said.words[i].text) == kNegations.end()) continue;
-    const std::string_view next = i + 1 < said.words.size() ? said.words[i + 1].text : "";
+    std::string_view next;
+    if (i + 1 < said.words.size()) next = said.words[i + 1].text;
     // 能不能, 是不是: a question. 别人, 非常: parts of other words.
     const bool question = i > 0 && said.words[i - 1].text == next;
     if (!question && next != "常" && next != "人") ++count;
