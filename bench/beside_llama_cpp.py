@@ -56,7 +56,8 @@ def build_peer(folder):
     source = next(folder.glob("llama_cpp_python-*/vendor/llama.cpp"))
     run(["cmake", "-S", source, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Release",
          "-DGGML_NATIVE=ON", "-DLLAMA_CURL=OFF", "-DBUILD_SHARED_LIBS=OFF"])
-    run(["cmake", "--build", folder / "build", "--target", "llama-bench", "-j"])
+    run(["cmake", "--build", folder / "build", "--target", "llama-bench",
+         "--parallel", os.cpu_count()])
     return program
 
 
