@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quire_draft_bench MODEL [THREADS]: 64 tokens with drafts of every quality against plain decoding,
+// quire_draft_bench MODEL [THREADS [f32]]: 64 tokens with drafts of every quality against plain decoding,
 // prompt included. Plain and drafted runs alternate; each ratio is that of the best runs, over some
 // prompts. Exits with 1 if any draft changes an answer.
 #include <quire/quire.h>
@@ -13,6 +13,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -114,11 +115,13 @@ void report(Bench& bench, const std::string& name, const Draft& draft, bool look
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 2 || argc > 3) {
-    std::cerr << "usage: quire_draft_bench MODEL [THREADS]\n";
+  const bool exact = argc == 4 && std::string_view(argv[3]) == "f32";
+  if (argc < 2 || argc > 4 || (argc == 4 && !exact)) {
+    std::cerr << "usage: quire_draft_bench MODEL [THREADS [f32]]\n";
     return 2;
   }
-  Bench bench(quire::Model::load(argv[1]), argc > 2 ? std::atoi(argv[2]) : 0);
+  const auto dtype = exact ? quire::DType::kF32 : quire::DType::kAuto;
+  Bench bench(quire::Model::load(argv[1], {.dtype = dtype}), argc > 2 ? std::atoi(argv[2]) : 0);
   for (const auto& [name, draft] : kDrafts) report(bench, name, draft, false);
   report(
       bench, "prompt look-up", [](const TokenIds&, const TokenIds&) { return TokenIds(); }, true);
