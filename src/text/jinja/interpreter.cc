@@ -336,8 +336,11 @@ void Interpreter::run_call_block(const CallBlockStatement& statement) {
   output_->append(to_text(evaluate_call(*statement.call, caller)));
 }
 
+// To the reference a call block, whose body is a macro without arguments.
 void Interpreter::run_generation(const GenerationStatement& statement) {
   const Inside inside(*this, std::make_shared<Scope>(scope_));
+  if (names_.varargs >= 0) scope_->set(names_.varargs, Value::tuple({}));
+  if (names_.kwargs >= 0) scope_->set(names_.kwargs, dict_value(make_dict()));
   run(statement.body);
 }
 

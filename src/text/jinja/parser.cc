@@ -323,17 +323,4 @@ StatementPtr Parser::parse_loop_control() {
       token.text == "break" ? StatementKind::kBreak : StatementKind::kContinue, token.line);
 }
 
-StatementPtr Parser::parse_foreign() {
-  const Token tag = take();
-  if (tag.text == "extends" && !context_.top_level) {
-    fail_at(tag.line, "cannot use extends from a non top-level scope");
-  }
-  parse_expression();
-  while (!at(TokenKind::kBlockEnd) && !at(TokenKind::kEnd)) {
-    if (!at(TokenKind::kName) && !at_operator(",")) fail_expected("name");
-    take();
-  }
-  return std::make_unique<ForeignStatement>(tag.line, tag.text);
-}
-
 }  // namespace quire::jinja

@@ -69,6 +69,9 @@ class Parser {
   void check_empty(const BlockStatement& block) const;
   StatementPtr parse_loop_control();
   StatementPtr parse_foreign();
+  bool look_is_name(std::string_view name);
+  bool skip_import_context();
+  void parse_imported_names();
   void parse_signature(MacroBody& macro);
   void parse_macro_body(MacroBody& macro, std::string_view end);
   [[noreturn]] void fail_unknown_tag(const std::string& tag, int line) const;
