@@ -32,7 +32,8 @@ for target in "${targets[@]}"; do
   corpus=build/fuzz/corpus/$target findings=build/fuzz/findings/$target log=build/fuzz/$target.log
   mkdir -p "$corpus" "$findings"
   status=0
-  (cd build/fuzz && TMPDIR=$scratch UBSAN_OPTIONS=print_stacktrace=1 bin/quire_fuzz --target="$target" \
+  (cd build/fuzz && TMPDIR=$scratch ASAN_OPTIONS=allocator_may_return_null=1 \
+    UBSAN_OPTIONS=print_stacktrace=1 bin/quire_fuzz --target="$target" \
     -max_total_time="$seconds" -fork="$(nproc)" -timeout=20 -rss_limit_mb=4096 \
     -artifact_prefix="findings/$target/" "corpus/$target" "seeds/$target") > "$log" 2>&1 || status=$?
   # The last line of progress: "#12345: cov: 678 ft: 910 …".
