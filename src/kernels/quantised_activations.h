@@ -37,11 +37,11 @@ void quantise_group(const float* x, int offset, std::byte* codes, float* scale, 
     std::memcpy(codes + i, &narrow, sizeof(narrow));
     sums += rounded;
   }
-  std::int32_t sum = 0;
-  for (int i = 0; i < kLanes; ++i) sum += sums[i];
+  std::uint32_t sum = 0;  // wraps around where x is not finite, and the scale with it
+  for (int i = 0; i < kLanes; ++i) sum += static_cast<std::uint32_t>(sums[i]);
   *scale = peak / 127 + sum_lanes(poison);
-  *scaled_sum = *scale * static_cast<float>(sum);
-  *correction = -offset * sum;
+  *scaled_sum = *scale * static_cast<float>(static_cast<std::int32_t>(sum));
+  *correction = static_cast<std::int32_t>(static_cast<std::uint32_t>(-offset) * sum);
 }
 
 template <int kGroups>
