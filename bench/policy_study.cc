@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -61,14 +62,14 @@ class Ghost final : public TracePolicy {
     return use.uses >= 2 || left_.contains(id) ? 1 : 0;
   }
   void gone(TokenId id, const BlockUse&) override {
-    if (left_.emplace(id, 0).second) order_.push_back(id);
+    if (left_.insert(id).second) order_.push_back(id);
     if (order_.size() > most_) {
       left_.erase(order_.front());
       order_.pop_front();
     }
   }
   std::size_t most_;
-  std::unordered_map<TokenId, char> left_;
+  std::unordered_set<TokenId> left_;
   std::deque<TokenId> order_;
 };
 

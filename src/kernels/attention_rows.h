@@ -78,8 +78,8 @@ struct CodeRows {
       const IntVec bytes = load_u8(unit + first % kUnitBytes);
       const int shift = first / kUnitBytes * kBits;
       const IntVec shifted = bytes >> shift;
-      return shift == 8 - kBits ? shifted
-                                : low_bits<kBits>(shifted);  // nothing is above the last code
+      if (shift == 8 - kBits) return shifted;  // nothing is above the last code
+      return low_bits<kBits>(shifted);
     } else {
       // Two runs of the unit's bytes; the second takes the next code of each.
       static_assert(kLanes == 2 * kUnitBytes);

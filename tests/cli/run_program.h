@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/io/temporary_folder.h"
+
 namespace quire::test {
 
 struct ProgramOutcome {
@@ -26,20 +28,6 @@ std::optional<ProgramOutcome> run_in_terminal(const std::vector<std::string>& ar
 // Its --jsonl mode: one result a line.
 std::vector<nlohmann::json> run_lines(std::vector<std::string> arguments,
                                       const std::vector<nlohmann::json>& lines);
-
-// A folder of its own for a test, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Writes a file, folders included.
 void write_file(const std::filesystem::path& path, const std::string& text);

@@ -12,11 +12,11 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <thread>
 
 #include "tests/crash/inspector.h"
 #include "tests/crash/writer.h"
+#include "tests/io/temporary_folder.h"
 
 namespace quire::crash {
 namespace {
@@ -28,20 +28,6 @@ using Microseconds = std::chrono::microseconds;
 
 constexpr Number kStride = 10000;  // questions of a writer, far more than it gets to
 constexpr Microseconds kWorking{80000};
-
-struct Folder {
-  Folder() : path(fs::temp_directory_path() / ("quire_crash_" + std::to_string(::getpid()))) {
-    fs::create_directories(path);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const fs::path path;
-};
 
 void kill_many(int kills, unsigned seed, Inspector& inspector, const fs::path& folder) {
   std::mt19937 random(seed);
@@ -66,9 +52,9 @@ void kill_many(int kills, unsigned seed, Inspector& inspector, const fs::path& f
 }
 
 bool run(int kills, unsigned seed) {
-  const Folder folder;
-  Inspector inspector(folder.path, load_model());
-  kill_many(kills, seed, inspector, folder.path);
+  const test::TemporaryFolder folder;
+  Inspector inspector(folder.path(), load_model());
+  kill_many(kills, seed, inspector, folder.path());
   const Counts& counts = inspector.counts();
   std::cout << "crash: " << kills << " kills, " << counts.reported() << " entries reported stored ("
             << counts.answers << " answers, " << counts.pages << " texts, " << counts.snapshots

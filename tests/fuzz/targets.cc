@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/targets.h"
 
-#include <unistd.h>
-
 #include <fstream>
 #include <string>
+
+#include "tests/io/temporary_folder.h"
 
 namespace quire::fuzz {
 namespace {
@@ -23,20 +23,6 @@ constexpr NamedTarget kTargets[] = {
     {"text", text},
 };
 
-struct Folder {
-  Folder() : path(fs::temp_directory_path() / ("quire_fuzz_" + std::to_string(::getpid()))) {
-    fs::create_directories(path);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const fs::path path;
-};
-
 }  // namespace
 
 std::span<const NamedTarget> targets() { return kTargets; }
@@ -49,8 +35,8 @@ Target find_target(std::string_view name) {
 }
 
 const fs::path& scratch_folder() {
-  static const Folder folder;
-  return folder.path;
+  static const test::TemporaryFolder folder;
+  return folder.path();
 }
 
 fs::path write_scratch(std::string_view name, std::string_view bytes) {

@@ -6,7 +6,6 @@
 #include <quire/generator.h>
 #include <quire/prefix_cache.h>
 #include <quire/snapshot.h>
-#include <unistd.h>
 
 #include <exception>
 #include <filesystem>
@@ -14,6 +13,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "tests/io/temporary_folder.h"
 
 namespace {
 
@@ -24,20 +25,6 @@ using quire::Request;
 
 const std::string kText = "The pages of a quire are folded once, and then sewn through the fold.";
 const std::string kMore = " How many leaves are there?";
-
-struct Folder {
-  Folder() : path(fs::temp_directory_path() / ("quire_main_flow_" + std::to_string(::getpid()))) {
-    fs::create_directories(path);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const fs::path path;
-};
 
 void require(bool good, const char* what) {
   if (!good) throw std::runtime_error(std::string("not so: ") + what);
@@ -61,10 +48,10 @@ void reuse_prefix(Generator& generator, Generator& plain, const quire::Sampling&
 }
 
 void reuse_snapshot(Generator& generator, Generator& plain, const quire::Sampling& sampling) {
-  const Folder folder;
-  generator.prefill(request_for(kText, sampling)).save(folder.path / "snapshot");
+  const quire::test::TemporaryFolder folder;
+  generator.prefill(request_for(kText, sampling)).save(folder.path() / "snapshot");
   Request request = request_for(kMore, sampling);
-  request.snapshot = quire::Snapshot::load(folder.path / "snapshot", *generator.model());
+  request.snapshot = quire::Snapshot::load(folder.path() / "snapshot", *generator.model());
   const quire::Result warm = plain.generate(request);
   require(warm.cache.reused.snapshot > 0, "a snapshot is reused");
   require(warm.ids == plain.generate(request_for(kText + kMore, sampling)).ids,

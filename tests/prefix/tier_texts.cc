@@ -10,14 +10,6 @@
 
 namespace quire::testing {
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "quire-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category());
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
 TokenIds TierTexts::tokens(std::uint32_t seed, std::int64_t count) {
   std::mt19937 random(seed);
   TokenIds tokens;

@@ -5,25 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tests/io/temporary_folder.h"
+
 namespace quire::testing {
 
-// A folder that is gone with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 // Texts whose pages follow from their tokens, so that whoever reads one back can tell whether it
 // is the right one. Two layer groups; the second lacks every third block's page.

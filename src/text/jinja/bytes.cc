@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "text/jinja/arguments.h"
+#include "text/jinja/repr.h"
 #include "text/jinja/unicode.h"
 #include "text/utf8.h"
 
@@ -80,16 +81,11 @@ Value decode(Interpreter&, const Value& self, Arguments arguments) {
   return Value::text(std::move(out));
 }
 
-void append_hex(std::string& out, unsigned char byte) {
-  out.push_back("0123456789abcdef"[byte >> 4]);
-  out.push_back("0123456789abcdef"[byte & 15]);
-}
-
 Value hex(Interpreter&, const Value& self, Arguments arguments) {
   const Bound bound("hex", std::move(arguments), {});
   check_size(bytes_of(self).size(), 2);
   std::string out;
-  for (const char c : bytes_of(self)) append_hex(out, static_cast<unsigned char>(c));
+  for (const char c : bytes_of(self)) append_hex(out, static_cast<unsigned char>(c), 2);
   return Value::text(std::move(out));
 }
 
@@ -99,23 +95,18 @@ constexpr Method kMethods[] = {{"decode", decode, true}, {"hex", hex}};
 
 std::string BytesObject::describe() const {
   check_size(bytes.size(), 4);
-  const bool single = bytes.find('\'') != std::string::npos;
-  const char quote = single && bytes.find('"') == std::string::npos ? '"' : '\'';
+  const char quote = repr_quote(bytes);
   std::string out = {'b', quote};
   for (const char c : bytes) {
-    if (c == quote || c == '\\') {
-      out += {'\\', c};
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c >= ' ' && c < 0x7F) {
+    if (append_short_escape(out, static_cast<unsigned char>(c),
+                            static_cast<unsigned char>(quote))) {
+      continue;
+    }
+    if (c >= ' ' && c < 0x7F) {
       out.push_back(c);
     } else {
       out += "\\x";
-      append_hex(out, static_cast<unsigned char>(c));
+      append_hex(out, static_cast<unsigned char>(c), 2);
     }
   }
   out.push_back(quote);

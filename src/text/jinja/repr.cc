@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // str() and repr() of values, as Python prints them.
+#include "text/jinja/repr.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -9,12 +11,6 @@
 
 namespace quire::jinja {
 namespace {
-
-void append_hex(std::string& out, char32_t value, int digits) {
-  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
-    out.push_back("0123456789abcdef"[value >> shift & 0xF]);
-  }
-}
 
 void append_code(std::string& out, char32_t c) {
   if (c < 0x100) {
@@ -30,27 +26,16 @@ void append_code(std::string& out, char32_t c) {
 }
 
 void append_escaped(std::string& out, char32_t c, char32_t quote) {
-  if (c == quote || c == '\\') {
-    out.push_back('\\');
-    append_utf8(out, c);
-  } else if (c == '\n') {
-    out += "\\n";
-  } else if (c == '\r') {
-    out += "\\r";
-  } else if (c == '\t') {
-    out += "\\t";
-  } else if (is_printable(c)) {
+  if (append_short_escape(out, c, quote)) return;
+  if (is_printable(c)) {
     append_utf8(out, c);
   } else {
     append_code(out, c);
   }
 }
 
-// Single quotes, unless the text has some and no double ones.
 void append_text_repr(std::string& out, const std::string& text) {
-  const bool single = text.find('\'') != std::string::npos;
-  const bool twice = text.find('"') != std::string::npos;
-  const char quote = single && !twice ? '"' : '\'';
+  const char quote = repr_quote(text);
   out.push_back(quote);
   for (std::size_t at = 0; at < text.size();) {
     append_escaped(out, next_code_point(text, at), static_cast<char32_t>(quote));
@@ -130,6 +115,33 @@ void append_repr(std::string& out, const Value& value) {
 }
 
 }  // namespace
+
+char repr_quote(std::string_view text) {
+  const bool single = text.find('\'') != std::string_view::npos;
+  const bool twice = text.find('"') != std::string_view::npos;
+  return single && !twice ? '"' : '\'';
+}
+
+bool append_short_escape(std::string& out, char32_t c, char32_t quote) {
+  if (c == quote || c == '\\') {
+    out += {'\\', static_cast<char>(c)};
+  } else if (c == '\n') {
+    out += "\\n";
+  } else if (c == '\r') {
+    out += "\\r";
+  } else if (c == '\t') {
+    out += "\\t";
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void append_hex(std::string& out, char32_t value, int digits) {
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
+    out.push_back("0123456789abcdef"[value >> shift & 0xF]);
+  }
+}
 
 std::string float_repr(double d) {
   if (std::isnan(d)) return "nan";
