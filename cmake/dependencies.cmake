@@ -12,7 +12,7 @@
 #   Eigen          exact scans of unit vectors: products of a matrix at memory speed, headers only
 #   xxHash         keys, checksums and fingerprints at memory speed
 #   SQLite         files that survive a crash and are shared by processes: the prefix cache's disk tier
-#   hiredis        the prefix cache's Redis tier, which machines share; optional
+#   hiredis        what machines share by a Redis: the prefix cache's tier, a level of answers; optional
 #   nlohmann/json  config.json, tokenizer.json, chat contexts
 # Tests, benchmarks and programs only:
 #   GoogleTest, Google Benchmark, CLI11 (the program's options), zlib (its traces), cpp-httplib (the

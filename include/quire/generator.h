@@ -12,6 +12,7 @@
 
 namespace quire {
 
+class AnswerCache;
 class PrefixCache;
 class PromptCache;
 class SemanticCache;
@@ -31,7 +32,9 @@ struct GeneratorOptions {
   // begins as it does.
   std::int64_t prompt_cache_bytes = 1ll << 30;
   PromptCache* prompt_cache = nullptr;
-  // Answers for requests that ask for reuse. Not owned, and it must outlive the generator.
+  // Answers for requests that ask for reuse: to equal requests, which are looked up first, and to
+  // similar ones. Not owned, and they must outlive the generator.
+  AnswerCache* answer_cache = nullptr;
   SemanticCache* semantic_cache = nullptr;
 };
 

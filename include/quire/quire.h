@@ -33,4 +33,6 @@
 #include <quire/guard.h>
 #include <quire/semantic_answer.h>
 #include <quire/semantic_cache.h>
+#include <quire/cache_level.h>
 #include <quire/tiered_cache.h>
+#include <quire/answer_cache.h>

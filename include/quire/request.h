@@ -18,7 +18,8 @@
 
 namespace quire {
 
-// That an answer to the same question, or to one that means the same, will do. See SemanticCache.
+// That an answer to the same question, or to one that means the same, will do. See AnswerCache and
+// SemanticCache.
 struct AnswerReuse {
   // Also answers that were drawn (temperature > 0), for an equal seed.
   bool sampled = false;
@@ -66,8 +67,8 @@ struct Request {
   bool one_shot = false;     // looked up, but not stored: this text will not come again
   PrefixScope scope = {};    // only texts of an equal scope are reused
 
-  // Look for an answer in the generator's semantic cache, and leave the own one there. Requests
-  // with a cache, a snapshot, logprobs or n > 1 are computed all the same.
+  // Look for an answer in the generator's answer and semantic caches, and leave the own one there.
+  // Requests with a cache, a snapshot, logprobs or n > 1 are computed all the same.
   std::optional<AnswerReuse> reuse = std::nullopt;
 
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;

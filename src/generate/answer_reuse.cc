@@ -147,6 +147,19 @@ StoredAnswer stored(const Result& result) {
           .stop = result.stop};
 }
 
+// A stored answer as the result of a request that computed nothing.
+Result replayed(const StoredAnswer& answer, const Model& model, const TokenIds& prompt,
+                const StreamCallback& stream) {
+  Result result;
+  static_cast<Choice&>(result) = Replay(answer, model.tokenizer(), stream).run();
+  result.usage.prompt_tokens = std::ssize(prompt);
+  result.usage.completion_tokens = std::ssize(result.ids);
+  result.usage.total_tokens = result.usage.prompt_tokens + result.usage.completion_tokens;
+  result.usage.cached_tokens = result.usage.prompt_tokens;
+  result.usage.uncached_tokens = result.usage.prompt_tokens;
+  return result;
+}
+
 }  // namespace
 
 bool may_reuse_answer(const Request& request, const AnswerOptions& options) {
@@ -178,10 +191,13 @@ SemanticQuery query_of(const Model& model, const Request& request, const AnswerO
   return query;
 }
 
-Result reuse_answer(SemanticCache& cache, const Model& model, const Request& request,
-                    const AnswerOptions& options, const TokenIds& prompt,
-                    const StreamCallback& stream,
-                    const std::function<Result(const Request& own)>& run) {
+namespace {
+
+using Compute = std::function<Result(const Request& own)>;
+
+Result reuse_similar(SemanticCache& cache, const SemanticQuery& query, const Model& model,
+                     const Request& request, const TokenIds& prompt, const StreamCallback& stream,
+                     const Compute& run) {
   std::optional<Result> made;
   const auto compute = [&](const SemanticLookup& missed) {
     Request own = request;
@@ -191,23 +207,55 @@ Result reuse_answer(SemanticCache& cache, const Model& model, const Request& req
     made = run(own);
     return stored(*made);
   };
-  const SemanticResult found =
-      cache.get_or_compute(query_of(model, request, options, prompt), compute, request.deadline,
-                           {.ttl = request.reuse->ttl, .tags = request.reuse->tags});
-  if (made) {
-    made->cache.reuse = report_of(found);
-    return *std::move(made);
-  }
-  Result result;
-  static_cast<Choice&>(result) = Replay(found, model.tokenizer(), stream).run();
-  result.usage.prompt_tokens = std::ssize(prompt);
-  result.usage.completion_tokens = std::ssize(result.ids);
-  result.usage.total_tokens = result.usage.prompt_tokens + result.usage.completion_tokens;
-  result.usage.cached_tokens = result.usage.prompt_tokens;
-  result.usage.uncached_tokens = result.usage.prompt_tokens;
+  const SemanticResult found = cache.get_or_compute(
+      query, compute, request.deadline, {.ttl = request.reuse->ttl, .tags = request.reuse->tags});
+  Result result = made ? *std::move(made) : replayed(found, model, prompt, stream);
   result.cache.source = found.source;
   result.cache.reuse = report_of(found);
   return result;
+}
+
+Result reuse_equal(AnswerCache& cache, const SemanticQuery& query, const Model& model,
+                   const Request& request, const TokenIds& prompt, const StreamCallback& stream,
+                   const std::function<Result()>& run) {
+  std::optional<Result> made;
+  const auto compute = [&] {
+    made = run();
+    return made->cache.source == AnswerSource::kModel ? stored(*made) : StoredAnswer{};
+  };
+  const CachedAnswer found =
+      cache.get_or_compute(query, compute, request.deadline, request.reuse->ttl);
+  Result result = made ? *std::move(made) : replayed(found, model, prompt, stream);
+  ReuseReport& report = result.cache.reuse ? *result.cache.reuse : result.cache.reuse.emplace();
+  const bool hit = !made && found.finish_reason != FinishReason::kDeadline;
+  if (hit) {
+    result.cache.source = AnswerSource::kExact;
+    report.score = 1;
+    report.matched = query.prompt;
+    report.age = found.age;
+  } else if (report.miss == "none" && result.cache.source == AnswerSource::kModel) {
+    report.miss = "nothing_stored";
+  }
+  report.waited = report.waited || found.waited;
+  return result;
+}
+
+}  // namespace
+
+Result reuse_answer(const AnswerCaches& caches, const Model& model, const Request& request,
+                    const AnswerOptions& options, const TokenIds& prompt,
+                    const StreamCallback& stream, const Compute& run) {
+  const SemanticQuery query = query_of(model, request, options, prompt);
+  const auto by_meaning = [&] {
+    if (caches.similar != nullptr) {
+      return reuse_similar(*caches.similar, query, model, request, prompt, stream, run);
+    }
+    Request own = request;
+    own.reuse.reset();
+    return run(own);
+  };
+  if (caches.equal == nullptr || !request.reuse->tags.empty()) return by_meaning();
+  return reuse_equal(*caches.equal, query, model, request, prompt, stream, by_meaning);
 }
 
 }  // namespace quire

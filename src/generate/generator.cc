@@ -315,9 +315,10 @@ Result Generator::generate(const Request& request, const StreamCallback& stream)
   const TokenIds prompt = impl_->tokenize(request);
   check_ids(request.cache_ids, impl_->model->config().vocab_size, "cache_ids");
   impl_->check_fit(request, std::ssize(prompt));
-  if (impl_->options.semantic_cache != nullptr && may_reuse_answer(request, options)) {
-    return reuse_answer(*impl_->options.semantic_cache, *impl_->model, request, options, prompt,
-                        stream, [&](const Request& own) { return generate(own, stream); });
+  const AnswerCaches answers{impl_->options.answer_cache, impl_->options.semantic_cache};
+  if (answers.any() && may_reuse_answer(request, options)) {
+    return reuse_answer(answers, *impl_->model, request, options, prompt, stream,
+                        [&](const Request& own) { return generate(own, stream); });
   }
 
   // Where a text's pages are not those of longer ones, marks keep nothing.

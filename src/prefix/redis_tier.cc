@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefix/redis_tier.h"
 
-#include <quire/error.h>
-#include <xxhash.h>
-
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <deque>
-#include <exception>
 #include <optional>
 #include <utility>
 
@@ -25,105 +18,35 @@ constexpr std::size_t kAhead = 16;                  // loads under way at once
 constexpr std::size_t kStoreBytes = 8 << 20;        // sent at once, about
 constexpr std::string_view kLastDropped = "-4096";  // rank in a set of followers, from its end
 constexpr auto kStoreTimeout = std::chrono::seconds(5);
-constexpr auto kFirstPause = std::chrono::milliseconds(250);
-constexpr auto kLongestPause = std::chrono::seconds(30);
+constexpr std::size_t kLoads = 0;  // the lines
+constexpr std::size_t kStores = 1;
 
 }  // namespace
 
 RedisTier::RedisTier(const std::string& url, const RedisTierOptions& options)
-    : address_(parse_redis_url(url)), options_(options) {
-  if (options.timeout.count() < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "redis_timeout",
-                "expected at least 1 ms, found " + std::to_string(options.timeout.count()));
-  }
+    : lines_(url, options.timeout, 2) {
   stats_.name = "remote";
-  lost_ = !(connect(loads_) && connect(stores_));
-  keeper_.emplace([this] { keep_connected(); });
 }
 
-RedisTier::~RedisTier() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  keeper_.reset();
-}
-
-void RedisTier::count(const std::function<void(TierStats&)>& change) const {
+void RedisTier::count(const std::function<void(TierStats&)>& change) {
   const std::lock_guard lock(mutex_);
   change(stats_);
 }
 
 TierStats RedisTier::stats() const {
+  const RedisLines::Stats lines = lines_.stats();
   const std::lock_guard lock(mutex_);
-  return stats_;
-}
-
-bool RedisTier::connect(Line& line) {
-  {
-    const std::lock_guard lock(line.mutex);
-    if (line.connection != nullptr) return true;
-  }
-  try {
-    auto made = std::make_unique<RedisConnection>(address_, Clock::now() + options_.timeout);
-    const std::lock_guard lock(line.mutex);
-    line.connection = std::move(made);
-    return true;
-  } catch (const std::exception&) {
-    count([](TierStats& s) { ++s.failures; });
-    return false;
-  }
-}
-
-void RedisTier::keep_connected() {
-  auto pause = std::chrono::milliseconds(kFirstPause);
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    if (!lost_) {
-      changed_.wait(lock, [this] { return lost_ || stopping_; });
-      pause = kFirstPause;
-    }
-    if (changed_.wait_for(lock, pause, [this] { return stopping_; })) return;
-    lost_ = false;
-    lock.unlock();
-    const bool connected = connect(loads_) && connect(stores_);
-    lock.lock();
-    if (connected) continue;
-    lost_ = true;
-    pause = std::min<std::chrono::milliseconds>(2 * pause, kLongestPause);
-  }
-}
-
-bool RedisTier::use(Line& line, Deadline deadline,
-                    const std::function<void(RedisConnection&)>& work) {
-  const std::unique_lock lock(line.mutex, deadline);
-  if (!lock || line.connection == nullptr) {
-    count([](TierStats& s) { ++s.skipped; });
-    return false;
-  }
-  bool late = false;
-  try {
-    work(*line.connection);
-    return true;
-  } catch (const RedisFailure& failure) {
-    late = failure.timed_out;
-  } catch (const std::exception&) {
-    // Whoever takes the pages failed. What is still to come would be taken for other answers.
-  }
-  line.connection.reset();
-  const std::lock_guard counting(mutex_);
-  ++stats_.failures;
-  stats_.timeouts += late ? 1 : 0;
-  lost_ = true;
-  changed_.notify_all();
-  return false;
+  TierStats stats = stats_;
+  stats.failures += lines.failures;
+  stats.timeouts += lines.timeouts;
+  stats.skipped += lines.skipped;
+  return stats;
 }
 
 void RedisTier::load(const TierText& text, std::int64_t first, BlockReader& reader) {
-  const Deadline deadline = Clock::now() + options_.timeout;
-  use(loads_, deadline,
-      [&](RedisConnection& redis) { read(redis, text, first, reader, deadline); });
+  const Deadline deadline = lines_.deadline();
+  lines_.use(kLoads, deadline,
+             [&](RedisConnection& redis) { read(redis, text, first, reader, deadline); });
 }
 
 // Gives the reader a value, if it is the block at the end of `text`; false: it ends here.
@@ -227,7 +150,7 @@ std::int64_t RedisTier::store(const TierText& text, std::int64_t first,
   while (stored < std::ssize(blocks)) {
     std::int64_t more = 0;
     const Deadline deadline = Clock::now() + kStoreTimeout;
-    use(stores_, deadline, [&](RedisConnection& redis) {
+    lines_.use(kStores, deadline, [&](RedisConnection& redis) {
       more = write(redis, text, first + stored, blocks.subspan(static_cast<std::size_t>(stored)),
                    ttl, deadline);
     });

@@ -1,102 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "semantic/answer_bytes.h"
 
-#include <xxhash.h>
-
-#include <cstring>
 #include <string>
-#include <type_traits>
 
+#include "semantic/checked_bytes.h"
 #include "semantic/normalized_text.h"
 
 namespace quire {
-
 namespace {
 
 using std::chrono::milliseconds;
-
-class Writer {
- public:
-  explicit Writer(std::uint64_t id) : id_(id) {}
-
-  template <typename Number>
-  void number(Number value) {
-    static_assert(std::is_arithmetic_v<Number>);
-    raw(std::as_bytes(std::span(&value, 1)));
-  }
-
-  template <typename Range>
-  void list(const Range& values) {
-    number<std::uint64_t>(values.size());
-    raw(std::as_bytes(std::span(values)));
-  }
-
-  std::vector<std::byte> finish() {
-    number(XXH3_64bits_withSeed(bytes_.data(), bytes_.size(), id_));
-    return std::move(bytes_);
-  }
-
- private:
-  void raw(std::span<const std::byte> bytes) {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  }
-
-  std::uint64_t id_;
-  std::vector<std::byte> bytes_;
-};
-
-// Reads what Writer wrote; after a false `sound()` everything read is zero or empty.
-class Reader {
- public:
-  Reader(std::uint64_t id, std::span<const std::byte> bytes) : left_(bytes) {
-    std::uint64_t sum = 0;
-    if (bytes.size() < sizeof(sum)) {
-      fail();
-      return;
-    }
-    left_ = bytes.first(bytes.size() - sizeof(sum));
-    std::memcpy(&sum, bytes.data() + left_.size(), sizeof(sum));
-    if (sum != XXH3_64bits_withSeed(left_.data(), left_.size(), id)) fail();
-  }
-
-  template <typename Number>
-  Number number() {
-    Number value{};
-    if (left_.size() < sizeof(value)) {
-      fail();
-      return value;
-    }
-    std::memcpy(&value, left_.data(), sizeof(value));
-    left_ = left_.subspan(sizeof(value));
-    return value;
-  }
-
-  template <typename Range>
-  Range list() {
-    using Element = typename Range::value_type;
-    const auto count = number<std::uint64_t>();
-    Range values;
-    if (count > left_.size() / sizeof(Element)) {
-      fail();
-      return values;
-    }
-    values.resize(count);
-    if (count > 0) std::memcpy(values.data(), left_.data(), count * sizeof(Element));
-    left_ = left_.subspan(count * sizeof(Element));
-    return values;
-  }
-
-  bool sound() const { return sound_; }
-
- private:
-  void fail() {
-    sound_ = false;
-    left_ = {};
-  }
-
-  std::span<const std::byte> left_;
-  bool sound_ = true;
-};
 
 std::int64_t to_ms(WallTime time) {
   return std::chrono::duration_cast<milliseconds>(time.time_since_epoch()).count();
@@ -110,7 +23,7 @@ constexpr std::int64_t kNever = -1;
 
 std::vector<std::byte> body_bytes(const SemanticScope& scope, const AnswerEntry& entry,
                                   std::span<const float> unit) {
-  Writer out(entry.id);
+  CheckedWriter out(entry.id);
   for (const std::string* field : {&scope.name_space, &scope.model, &scope.system_prompt,
                                    &scope.history, &scope.sampling, &scope.vary, &entry.prompt}) {
     out.list(*field);
@@ -133,7 +46,7 @@ std::vector<std::byte> body_bytes(const SemanticScope& scope, const AnswerEntry&
 }
 
 std::vector<std::byte> state_bytes(const AnswerEntry& entry) {
-  Writer out(entry.id);
+  CheckedWriter out(entry.id);
   out.number(entry.expires ? to_ms(*entry.expires) : kNever);
   out.number(entry.learned.wrong_score);
   out.number(entry.learned.right);
@@ -143,7 +56,7 @@ std::vector<std::byte> state_bytes(const AnswerEntry& entry) {
 
 std::optional<AnswerRow> read_row(std::uint64_t id, std::span<const std::byte> body,
                                   std::span<const std::byte> state) {
-  Reader in(id, body);
+  CheckedReader in(id, body);
   AnswerRow row;
   AnswerEntry& entry = row.entry;
   entry.id = id;
@@ -169,7 +82,7 @@ std::optional<AnswerRow> read_row(std::uint64_t id, std::span<const std::byte> b
   entry.stored = from_ms(in.number<std::int64_t>());
   if (const auto ttl = in.number<std::int64_t>(); ttl != kNever) entry.ttl = milliseconds(ttl);
   row.unit = in.list<std::vector<float>>();
-  Reader changing(id, state);
+  CheckedReader changing(id, state);
   if (const auto expires = changing.number<std::int64_t>(); expires != kNever) {
     entry.expires = from_ms(expires);
   }

@@ -29,6 +29,12 @@ std::size_t AnswerEntry::bytes() const {
   return total;
 }
 
+bool is_reusable(const StoredAnswer& answer) {
+  const bool whole =
+      answer.finish_reason == FinishReason::kEos || answer.finish_reason == FinishReason::kStop;
+  return whole && !(answer.response.empty() && answer.ids.empty());
+}
+
 std::string exact_key(const std::string& prompt, const TokenIds& ids) {
   if (ids.empty()) return "t" + prompt;
   std::string key(1 + ids.size() * sizeof(TokenId), 'i');

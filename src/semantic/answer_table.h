@@ -54,6 +54,9 @@ struct AnswerEntry {
   std::size_t bytes() const;
 };
 
+// Whole and not empty: others may have it.
+bool is_reusable(const StoredAnswer& answer);
+
 // What the exact level compares.
 std::string exact_key(const std::string& prompt, const TokenIds& ids);
 

@@ -25,12 +25,6 @@ constexpr double kNear = 0.80;
   throw Error(ErrorCode::kInvalidArgument, field, problem);
 }
 
-bool is_reusable(const StoredAnswer& answer) {
-  const bool whole =
-      answer.finish_reason == FinishReason::kEos || answer.finish_reason == FinishReason::kStop;
-  return whole && !(answer.response.empty() && answer.ids.empty());
-}
-
 const SemanticCacheOptions& checked(const SemanticCacheOptions& options) {
   if (!(options.threshold > 0 && options.threshold <= 1)) {
     refuse("threshold",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers from a semantic cache through Generator::generate().
+// Answers from caches through Generator::generate().
 #include "generate/answer_reuse.h"
 
 #include <gtest/gtest.h>
+#include <quire/answer_cache.h>
 #include <quire/generator.h>
+#include <quire/semantic_cache.h>
 
 #include <future>
 #include <string>
@@ -236,6 +238,76 @@ TEST(AnswerReuse, NearAnswersAreDraftsThatTheModelVerifies) {
   Request plain = near;
   plain.reuse.reset();
   EXPECT_EQ(s.generator.generate(plain).ids, drafted.ids);
+}
+
+// Equal answers without an encoder, and in front of one.
+TEST(AnswerReuse, AnAnswerCacheServesEqualRequests) {
+  for (const bool both : {false, true}) {
+    AnswerCache equal;
+    SemanticCache similar(std::make_shared<FakeEmbedder>());
+    Generator generator(
+        tiny_model("llama"),
+        {.threads = 1, .answer_cache = &equal, .semantic_cache = both ? &similar : nullptr});
+    const Request request = ending_request(generator, {5, 6, 7, 8});
+    const Streamed first = stream(generator, request);
+    EXPECT_EQ(first.result.cache.source, AnswerSource::kModel);
+    EXPECT_EQ(first.result.cache.reuse->miss, "nothing_stored");
+    const Streamed again = stream(generator, request);
+    EXPECT_EQ(again.result.cache.source, AnswerSource::kExact);
+    EXPECT_EQ(again.result.cache.reuse->miss, "none");
+    EXPECT_EQ(again.result.ids, first.result.ids);
+    EXPECT_EQ(again.chunks, first.chunks);
+    EXPECT_EQ(again.result.usage.cached_tokens, 4);
+    EXPECT_EQ(equal.stats().levels.l1_hits, 1);
+    EXPECT_EQ(similar.stats().entries, both ? 1 : 0);
+    Request other = request;
+    other.scope.name_space = "tenant";
+    EXPECT_EQ(generator.generate(other).cache.source, AnswerSource::kModel);
+    other = request;
+    other.reuse->tags = {"v1"};
+    EXPECT_EQ(generator.generate(other).cache.source,
+              both ? AnswerSource::kExact : AnswerSource::kModel);
+    EXPECT_EQ(equal.stats().stored, 2) << "none with a tag";
+  }
+}
+
+// What was only similar does not come to pass for equal.
+TEST(AnswerReuse, ASimilarAnswerIsNotKeptAsAnEqualOne) {
+  AnswerCache equal;
+  SemanticCache similar(std::make_shared<FakeEmbedder>(), {.threshold = 0.7});
+  Generator generator(smollm2(),
+                      {.threads = 1, .answer_cache = &equal, .semantic_cache = &similar});
+  Request request;
+  request.messages = {{"user", "Say the word yes and nothing else"}};
+  request.sampling = Sampling{};
+  request.max_new_tokens = 64;
+  request.stop = {"."};
+  request.reuse = AnswerReuse{};
+  ASSERT_EQ(generator.generate(request).cache.source, AnswerSource::kModel);
+  request.messages[0].content = "Say the word yes and nothing more";
+  for (int i = 0; i < 2; ++i) {
+    const Result near = generator.generate(request);
+    EXPECT_EQ(near.cache.source, AnswerSource::kSemantic);
+    EXPECT_EQ(near.cache.reuse->matched, "Say the word yes and nothing else");
+  }
+  EXPECT_EQ(equal.stats().stored, 1);
+}
+
+TEST(AnswerReuse, EqualRequestsAtOnceRunTheModelOnceWithoutAnEncoder) {
+  AnswerCache answers;
+  Generator generator(tiny_model("llama"), {.threads = 1, .answer_cache = &answers});
+  const Request request = ending_request(generator, {5, 6, 7, 8});
+  std::vector<std::future<Result>> callers;
+  for (int i = 0; i < 64; ++i) {
+    callers.push_back(std::async(std::launch::async, [&] { return generator.generate(request); }));
+  }
+  int computed = 0;
+  for (auto& caller : callers) {
+    const Result result = caller.get();
+    EXPECT_EQ(result.ids.size(), 3U);
+    if (result.cache.source == AnswerSource::kModel) ++computed;
+  }
+  EXPECT_EQ(computed, 1);
 }
 
 }  // namespace

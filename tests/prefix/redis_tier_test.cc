@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "prefix/redis_value.h"
-#include "tests/prefix/redis_server.h"
+#include "tests/io/redis_server.h"
 #include "tests/prefix/server.h"
 #include "tests/prefix/tier_texts.h"
 

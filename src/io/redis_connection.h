@@ -58,7 +58,10 @@ class RedisConnection {
   RedisConnection(const RedisAddress& address, Deadline deadline);
 
   // Adds a command to those that go out with the next flush or reply.
-  void append(std::initializer_list<Bytes> words);
+  void append(std::span<const Bytes> words);
+  void append(std::initializer_list<Bytes> words) {
+    append(std::span(words.begin(), words.size()));
+  }
 
   void flush(Deadline deadline);
   RedisReply next(Deadline deadline);  // the oldest command's that has none yet

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What needs no Redis: addresses, and servers that are none.
-#include "prefix/redis_connection.h"
-
+// The Redis tier without a Redis: its values, and servers that are none.
 #include <gtest/gtest.h>
 #include <quire/error.h>
 #include <quire/page_tier.h>
@@ -24,29 +22,6 @@ using namespace std::chrono_literals;
 using testing::TemporaryFolder;
 using testing::TierTexts;
 using Clock = std::chrono::steady_clock;
-
-TEST(RedisAddress, Urls) {
-  RedisAddress a = parse_redis_url("redis://127.0.0.1:6380/2");
-  EXPECT_EQ(a.host, "127.0.0.1");
-  EXPECT_EQ(a.port, 6380);
-  EXPECT_EQ(a.database, "2");
-  a = parse_redis_url("redis://me:p@ss:w@cache.example");
-  EXPECT_EQ(a.user, "me");
-  EXPECT_EQ(a.password, "p@ss:w");
-  EXPECT_EQ(a.host, "cache.example");
-  EXPECT_EQ(a.port, 6379);
-  a = parse_redis_url("redis://:secret@[::1]:7000");
-  EXPECT_EQ(a.user, "");
-  EXPECT_EQ(a.password, "secret");
-  EXPECT_EQ(a.host, "::1");
-  EXPECT_EQ(a.port, 7000);
-  EXPECT_EQ(parse_redis_url("redis://[::1]").host, "::1");
-  EXPECT_EQ(parse_redis_url("unix:/run/redis.sock").path, "/run/redis.sock");
-  for (const char* bad : {"", "http://x", "redis://", "redis://h:0", "redis://h:70000",
-                          "redis://h:12x", "redis://user@h", "unix:relative"}) {
-    EXPECT_THROW(parse_redis_url(bad), Error) << bad;
-  }
-}
 
 TEST(RedisValue, RoundTripAndDamage) {
   const TokenIds text = TierTexts::tokens(1, 40);
@@ -123,31 +98,31 @@ void expect_no_delay(const std::string& url) {
   EXPECT_GT(tier->stats().failures, 0);
 }
 
-TEST(RedisConnection, NobodyThere) { expect_no_delay("unix:/no/such/socket"); }
-TEST(RedisConnection, NoPortOpen) { expect_no_delay("redis://127.0.0.1:1"); }
-TEST(RedisConnection, Silence) { expect_no_delay("unix:" + StrangeServer("").path()); }
+TEST(RedisFailures, NobodyThere) { expect_no_delay("unix:/no/such/socket"); }
+TEST(RedisFailures, NoPortOpen) { expect_no_delay("redis://127.0.0.1:1"); }
+TEST(RedisFailures, Silence) { expect_no_delay("unix:" + StrangeServer("").path()); }
 
-TEST(RedisConnection, SilenceOfALivingServer) {
+TEST(RedisFailures, SilenceOfALivingServer) {
   const StrangeServer server("");
   expect_no_delay("unix:" + server.path());
 }
 
-TEST(RedisConnection, AnotherProtocol) {
+TEST(RedisFailures, AnotherProtocol) {
   const StrangeServer server("HTTP/1.1 400 Bad Request\r\n\r\n");
   expect_no_delay("unix:" + server.path());
 }
 
-TEST(RedisConnection, AnErrorForEveryQuestion) {
+TEST(RedisFailures, AnErrorForEveryQuestion) {
   const StrangeServer server("-NOAUTH Authentication required.\r\n");
   expect_no_delay("unix:" + server.path());
 }
 
-TEST(RedisConnection, AnAnswerThatNeverEnds) {
+TEST(RedisFailures, AnAnswerThatNeverEnds) {
   const StrangeServer server("$1000000\r\nbeginning");
   expect_no_delay("unix:" + server.path());
 }
 
-TEST(RedisConnection, OptionsAreChecked) {
+TEST(RedisFailures, OptionsAreChecked) {
   EXPECT_THROW(make_redis_tier("unix:/x", {.timeout = 0ms}), Error);
   EXPECT_THROW(make_redis_tier("localhost"), Error);
 }

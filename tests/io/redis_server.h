@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/prefix/tier_texts.h"
+#include "tests/io/temporary_folder.h"
 
 namespace quire::testing {
 
@@ -26,7 +26,7 @@ class RedisServer {
  private:
   std::string socket() const { return folder_.file("socket"); }
 
-  const TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
   const std::vector<std::string> options_;
   pid_t id_ = 0;
 };

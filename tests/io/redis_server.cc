@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/prefix/redis_server.h"
+#include "tests/io/redis_server.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "prefix/redis_connection.h"
+#include "io/redis_connection.h"
 
 namespace quire::testing {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "prefix/redis_connection.h"
+#include "io/redis_connection.h"
 
 #include <hiredis.h>
 #include <poll.h>
@@ -98,7 +98,7 @@ void RedisConnection::ask(std::initializer_list<Bytes> words, Deadline deadline)
       std::string(reinterpret_cast<const char*>(reply.bytes.data()), reply.bytes.size()), false);
 }
 
-void RedisConnection::append(std::initializer_list<Bytes> words) {
+void RedisConnection::append(std::span<const Bytes> words) {
   std::vector<const char*> texts;
   std::vector<std::size_t> sizes;
   for (const Bytes& bytes : words) {
