@@ -69,7 +69,8 @@ const Json* Fields::find(std::string_view key) const {
 }
 
 void Fields::wrong(std::string_view key, std::string_view expected) const {
-  std::string found = find(key)->dump(-1, ' ', false, Json::error_handler_t::replace);
+  const Json* value = find(key);
+  std::string found = value ? value->dump(-1, ' ', false, Json::error_handler_t::replace) : "none";
   if (found.size() > 80) found = found.substr(0, 80) + "…";
   throw Error(ErrorCode::kInvalidArgument, key,
               "expected " + std::string(expected) + ", found " + found);

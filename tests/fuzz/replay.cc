@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// quire_fuzz_replay TARGET (FILE|FOLDER)...: runs inputs through a target, folders with all that is
-// in them. Ends with an error if there was none, or if one whose name begins with "bad-" was not
-// refused.
+// quire_fuzz_replay (or quire_fuzz_server_replay) TARGET (FILE|FOLDER)...: runs inputs through a
+// target, folders with all that is in them. Ends with an error if there was none, or if one whose
+// name begins with "bad-" was not refused.
 #include <algorithm>
+#include <fstream>
 #include <iostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "io/read_file.h"
 #include "tests/fuzz/targets.h"
 
 namespace {
@@ -25,12 +26,19 @@ std::vector<fs::path> files_at(const fs::path& path) {
   return files;
 }
 
+std::string bytes_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream bytes;
+  if (!(bytes << in.rdbuf()) && fs::file_size(file) > 0) throw std::runtime_error("not readable");
+  return bytes.str();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto target = argc > 2 ? quire::fuzz::find_target(argv[1]) : nullptr;
   if (target == nullptr) {
-    std::cerr << "usage: quire_fuzz_replay TARGET (FILE|FOLDER)..., TARGET one of";
+    std::cerr << "usage: " << argv[0] << " TARGET (FILE|FOLDER)..., TARGET one of";
     for (const auto& known : quire::fuzz::targets()) std::cerr << ' ' << known.name;
     std::cerr << '\n';
     return 2;
@@ -40,7 +48,7 @@ int main(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     for (const fs::path& file : files_at(argv[i])) {
       try {
-        const bool refused = target(quire::read_file(file));
+        const bool refused = target(bytes_of(file));
         ++inputs;
         if (!file.filename().native().starts_with("bad-")) continue;
         ++bad;

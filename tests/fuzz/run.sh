@@ -14,7 +14,7 @@ seconds=${1-600}
 shift || true
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] ||
-  targets=(gguf safetensors index config tokenizer_json sentencepiece template snapshot text)
+  targets=(gguf safetensors index config tokenizer_json sentencepiece template snapshot text server)
 
 command -v clang++ >/dev/null ||
   { echo "there is no clang++; install the packages clang and libclang-rt-dev" >&2; exit 1; }
@@ -31,9 +31,11 @@ echo "| --- | --- | --- | --- |"
 for target in "${targets[@]}"; do
   corpus=build/fuzz/corpus/$target findings=build/fuzz/findings/$target log=build/fuzz/$target.log
   mkdir -p "$corpus" "$findings"
+  program=quire_fuzz
+  [ "$target" != server ] || program=quire_fuzz_server
   status=0
   (cd build/fuzz && TMPDIR=$scratch ASAN_OPTIONS=allocator_may_return_null=1 \
-    UBSAN_OPTIONS=print_stacktrace=1 bin/quire_fuzz --target="$target" \
+    UBSAN_OPTIONS=print_stacktrace=1 "bin/$program" --target="$target" \
     -max_total_time="$seconds" -fork="$(nproc)" -timeout=20 -rss_limit_mb=4096 \
     -artifact_prefix="findings/$target/" "corpus/$target" "seeds/$target") > "$log" 2>&1 || status=$?
   # The last line of progress: "#12345: cov: 678 ft: 910 …".

@@ -56,6 +56,66 @@ def texts():
         yield rng.randbytes(size)
 
 
+def call(path, body):
+    return f"{path}\n{json.dumps(body, ensure_ascii=False)}".encode()
+
+
+USER = {"role": "user", "content": "Hi there"}
+PART = {"type": "text", "text": "Some text", "cache_control": {"type": "ephemeral", "ttl": "5m"}}
+CHAT, TEXTS, VECTORS, MESSAGES = (
+    "v1/chat/completions", "v1/completions", "v1/embeddings", "v1/messages")
+
+
+def calls():
+    """Every endpoint, every field that one of them reads."""
+    chat = {"model": "tiny", "messages": [{"role": "system", "content": [PART]}, USER],
+            "max_tokens": 3}
+    more = {"temperature": 0.7, "top_p": 0.9, "top_k": 5, "min_p": 0.01, "seed": 7, "n": 2,
+            "stop": ["x", "\n"], "repetition_penalty": 1.1, "logprobs": True, "top_logprobs": 2,
+            "user": "u", "cache_salt": "s", "ignore_eos": True}
+    tools = {"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}
+    yield from (call(CHAT, body) for body in (
+        chat, chat | more, chat | tools, chat | {"stream": True},
+        chat | {"stream": True, "stream_options": {"include_usage": True}, "n": 2},
+        chat | {"semantic": True}, chat | {"messages": [USER, {"role": "assistant", "content": "é"},
+                                                         {"role": "tool", "content": "1"}, USER]}))
+    text = {"model": "tiny", "prompt": "Once", "max_tokens": 3}
+    yield from (call(TEXTS, body) for body in (
+        text, text | {"prompt": [5, 6, 7]}, text | {"prompt": ["a", "b"], "echo": True},
+        text | {"logprobs": 2, "stop": "e"}, text | {"stream": True, "suffix": ""}))
+    yield call(VECTORS, {"model": "tiny-embedder", "input": ["one", "two"]})
+    yield call(VECTORS, {"input": "one", "encoding_format": "base64", "dimensions": 8})
+    message = {"model": "tiny", "max_tokens": 3, "system": [PART],
+               "messages": [{"role": "user", "content": [PART, PART | {"text": "More"}]}]}
+    yield from (call(MESSAGES, body) for body in (
+        message, message | {"stream": True}, message | {"system": "Be brief.", "temperature": 0},
+        message | {"stop_sequences": ["x"], "top_k": 3, "metadata": {"user_id": "u"}}))
+    yield call(f"{MESSAGES}/count_tokens", {"model": "tiny", "messages": [USER]})
+    yield from (path.encode() for path in ("", "health", "metrics", "v1/models", "v1/models/tiny"))
+
+
+def bad_calls():
+    chat = {"model": "tiny", "messages": [USER], "max_tokens": 3}
+    wrong = ({"messages": []}, {"messages": None}, {"messages": "Hi"}, {"messages": [7]},
+             {"messages": [{"role": "pirate", "content": "Arr"}]}, {"messages": [{"role": "user"}]},
+             {"messages": [{"role": "user", "content": [{"type": "image"}]}]}, {"max_tokens": -1},
+             {"max_tokens": 1 << 70}, {"max_tokens": 1.5}, {"temperature": -1}, {"temperature": "hot"},
+             {"top_p": 2}, {"n": 0}, {"n": 1 << 40}, {"stop": [1]}, {"seed": "x"},
+             {"max_tokens": 1 << 20}, {"logit_bias": {"5": 1}}, {"model": 7})
+    for path in (CHAT, MESSAGES):
+        yield from (call(path, chat | change) for change in wrong[:8])
+        yield from (path.encode() + b"\n" + body for body in (
+            b"", b"{", b"[]", b"null", b"7", b'"x"', b"{}", b"\xff", b"[" * 100_000,
+            b'{"messages":' * 5_000))
+    yield from (call(CHAT, chat | change) for change in wrong[8:])
+    text = {"model": "tiny", "prompt": "Once", "max_tokens": 3}
+    yield from (call(TEXTS, text | change) for change in (
+        {"prompt": None}, {"prompt": []}, {"prompt": [-1]}, {"prompt": [1 << 40]},
+        {"prompt": {"a": 1}}, {"logprobs": 1 << 20}, {"stream": 3}))
+    yield from (call(VECTORS, {"input": given}) for given in (None, 7, {}, [None], [[]]))
+    yield from (b"nowhere", b"v1/chat/completions", b"health\n{}", b"\n{}")
+
+
 def edits():
     rng = random.Random(2)
     for count in (1, 2, 8):
@@ -108,8 +168,7 @@ BREAKABLE = {
 
 
 def bad_inputs(target):
-    if target == "snapshot":
-        yield from edits()
+    yield from {"snapshot": edits, "server": bad_calls}.get(target, tuple)()
     pattern, broken = BREAKABLE.get(target, (None, None))
     for path in sorted(DATA.glob(pattern))[:MOST_BROKEN] if pattern else ():
         whole = path.read_bytes().strip() if broken is broken_json else path.read_bytes()
@@ -121,7 +180,7 @@ def main():
     out = pathlib.Path(sys.argv[1])
     shutil.rmtree(out, ignore_errors=True)
     corpora = {target: files_named(pattern) for target, pattern in BY_NAME.items()}
-    corpora.update(template=templates(), text=texts(), snapshot=[b""])
+    corpora.update(template=templates(), text=texts(), snapshot=[b""], server=calls())
     for target, seeds in corpora.items():
         folder = out / target
         folder.mkdir(parents=True)

@@ -27,13 +27,6 @@ constexpr NamedTarget kTargets[] = {
 
 std::span<const NamedTarget> targets() { return kTargets; }
 
-Target find_target(std::string_view name) {
-  for (const NamedTarget& target : kTargets) {
-    if (target.name == name) return target.run;
-  }
-  return nullptr;
-}
-
 const fs::path& scratch_folder() {
   static const test::TemporaryFolder folder;
   return folder.path();

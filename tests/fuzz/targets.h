@@ -19,10 +19,16 @@ struct NamedTarget {
   Target run;
 };
 
+// Those of this program: targets.cc has the library's, server.cc the server's.
 std::span<const NamedTarget> targets();
 
 // nullptr: no such target.
-Target find_target(std::string_view name);
+inline Target find_target(std::string_view name) {
+  for (const NamedTarget& target : targets()) {
+    if (target.name == name) return target.run;
+  }
+  return nullptr;
+}
 
 // Files of models, `input` being one of them.
 bool gguf(std::string_view input);         // a .gguf: tensors, configuration, tokenizer, template

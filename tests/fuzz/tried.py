@@ -62,12 +62,13 @@ def bad_inputs(programs):
     bad += sum("expected" not in entry for entry in templates)
     with tempfile.TemporaryDirectory() as seeds:
         run(sys.executable, "-B", ROOT / "tests/fuzz/seeds.py", seeds)
-        replays = "".join(run(programs / "quire_fuzz_replay", target.name, target)
-                          for target in sorted(pathlib.Path(seeds).iterdir()))
+        replays = "".join(
+            run(programs / f"quire_fuzz{'_server' * (target.name == 'server')}_replay", target.name,
+                target) for target in sorted(pathlib.Path(seeds).iterdir()))
     inputs, broken = numbers(r"^\w+: (\d+) inputs, (\d+) bad ones refused$", replays)
-    yield ("bad model, tokenizer, template and snapshot files", "the tests named `Malformed`, "
+    yield ("bad model, tokenizer, template and snapshot files, bad requests to the server", "the tests named `Malformed`, "
            "`tests/fuzz/seeds.py`", f"{bad + broken:,}: each refused with a typed error")
-    yield "inputs through nine fuzz targets", "`tests/fuzz`", f"{inputs:,}: no finding"
+    yield "inputs through ten fuzz targets", "`tests/fuzz`", f"{inputs:,}: no finding"
 
 
 def faults(programs):
