@@ -3,9 +3,8 @@
 """Quire beside llama.cpp on the same GGUF file, in one run: prefill of 512 tokens, decode of 64.
 
 The two take turns; each figure is the best of all rounds, and only ratios of one run are worth
-quoting. llama.cpp is built once, for this machine, from the source package of llama-cpp-python that
-pip fetches (some ten minutes). Its place among Quire's decode is stated as a share, too: of the time
-that reading the weights once would take, measured by quire_linear_bench.
+quoting. Quire's decode is stated as a share, too: of the time that reading the weights once would
+take, measured by quire_linear_bench.
 
     bench/beside_llama_cpp.py [--model FILE.gguf] [--dtype native] [--rounds 5]
 """
@@ -14,9 +13,8 @@ import json
 import os
 import pathlib
 import random
-import subprocess
-import sys
-import tarfile
+
+import llama_cpp
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 PREFILL = 512
@@ -28,41 +26,15 @@ def parse():
     home = os.environ.get("QUIRE_HOME", os.path.expanduser("~/.cache/quire"))
     parser.add_argument("--model", default=os.path.join(home, "models/smollm2", FILE))
     parser.add_argument("--build", type=pathlib.Path, default="build/release", help="of Quire")
-    parser.add_argument("--peer", type=pathlib.Path, default="build/llama.cpp",
-                        help="where llama.cpp is, or is to be built")
     parser.add_argument("--dtype", default="native")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
+    llama_cpp.add_option(parser)
     return parser.parse_args()
 
 
-def run(command, **options):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stderr[-2000:]}")
-    return done.stdout
-
-
-def build_peer(folder):
-    program = folder / "build/bin/llama-bench"
-    if program.exists():
-        return program
-    folder.mkdir(parents=True, exist_ok=True)
-    print("building llama.cpp in", folder, file=sys.stderr)
-    run([sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "llama-cpp-python",
-         "llama-cpp-python", "-d", folder])
-    with tarfile.open(next(folder.glob("llama_cpp_python-*.tar.gz"))) as archive:
-        archive.extractall(folder)
-    source = next(folder.glob("llama_cpp_python-*/vendor/llama.cpp"))
-    run(["cmake", "-S", source, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Release",
-         "-DGGML_NATIVE=ON", "-DLLAMA_CURL=OFF", "-DBUILD_SHARED_LIBS=OFF"])
-    run(["cmake", "--build", folder / "build", "--target", "llama-bench",
-         "--parallel", os.cpu_count()])
-    return program
-
-
 def llama(program, options):
-    rows = json.loads(run([program, "-m", options.model, "-t", options.threads, "-p", PREFILL,
+    rows = json.loads(llama_cpp.run([program, "-m", options.model, "-t", options.threads, "-p", PREFILL,
                            "-n", DECODE, "-r", "1", "-o", "json"]))
     return {"decode" if row["n_gen"] else "prefill": row["avg_ts"] for row in rows}
 
@@ -73,7 +45,7 @@ def quire(options):
              {"ids": ids[:1], "max_new_tokens": DECODE + 1, "ignore_eos": True,
               "prefix_cache": False}]
     text = "".join(json.dumps(line) + "\n" for line in lines * 2)
-    out = run([options.build / "bin/quire", "generate", options.model, "--jsonl", "--dtype",
+    out = llama_cpp.run([options.build / "bin/quire", "generate", options.model, "--jsonl", "--dtype",
                options.dtype, "--threads", options.threads], input=text)
     timings = [json.loads(line)["timings"] for line in out.splitlines()]
     return {"prefill": max(t["prefill_tokens_per_s"] for t in timings[0::2]),
@@ -82,15 +54,15 @@ def quire(options):
 
 def stream_rate(options):
     """Bytes a second that the cores read, doing nothing else."""
-    out = run([options.build / "bin/quire_linear_bench", "--benchmark_filter=^stream",
+    out = llama_cpp.run([options.build / "bin/quire_linear_bench", "--benchmark_filter=^stream",
                "--benchmark_format=json", "--benchmark_min_time=0.2"])
     return json.loads(out)["benchmarks"][0]["bytes_per_second"]
 
 
 def main():
     options = parse()
-    program = build_peer(options.peer)
-    weights = json.loads(run([options.build / "bin/quire", "inspect", options.model, "--json"]))
+    program, = llama_cpp.build(options.peer, "llama-bench")
+    weights = json.loads(llama_cpp.run([options.build / "bin/quire", "inspect", options.model, "--json"]))
     weight_bytes = weights["memory"]["weights"]
     best = {"quire": {}, "llama.cpp": {}}
     rate = 0

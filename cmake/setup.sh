@@ -27,7 +27,7 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev                           # tests, benchmarks
 )
 
-readonly full_packages=(redis-server python3-venv valgrind)
+readonly full_packages=(redis-server python3-venv valgrind chromium)
 
 readonly torch_version=2.15.0
 readonly cpu_wheels=(

@@ -11,16 +11,22 @@ namespace cli {
 struct PlotLine {
   std::string name;
   std::vector<std::pair<double, double>> points;  // x > 0, ascending; y from 0 to 1
+  std::string colour = {};                        // empty: the next of the palette
 };
+
+// Lines over a logarithmic x axis, or the bands that lie between the lines, each of which is above
+// the one before, over a linear one.
+enum class PlotKind { kLines, kBands };
 
 struct Plot {
   std::string title;
   std::string x_label;
   std::string y_label;
   std::vector<PlotLine> lines;
+  PlotKind kind = PlotKind::kLines;
 };
 
-// A line chart with a logarithmic x axis and y in per cent, as one self-contained SVG document.
+// A chart with y in per cent, as one self-contained SVG document.
 std::string render_svg(const Plot& plot);
 
 // Throws Error kIo.

@@ -130,6 +130,7 @@ quire::PrefixIndex make_index(std::unique_ptr<quire::EvictionPolicy> policy,
 
 HitRatios replay(const Trace& trace, quire::PrefixIndex index, std::int64_t block_size) {
   const quire::BlockKey space{};
+  HitRatios ratios;
   std::int64_t hits = 0;
   std::int64_t token_hits = 0;
   std::int64_t tokens = 0;
@@ -137,6 +138,7 @@ HitRatios replay(const Trace& trace, quire::PrefixIndex index, std::int64_t bloc
     const quire::TokenIds& ids = trace.requests[request];
     const quire::IndexMatch match = index.lookup(space, ids, std::ssize(ids));
     hits += match.tokens;
+    ratios.hits.push_back(match.tokens);
     token_hits +=
         std::min(match.tokens * block_size, std::max<std::int64_t>(trace.tokens[request] - 1, 0));
     tokens += trace.tokens[request];
@@ -150,7 +152,9 @@ HitRatios replay(const Trace& trace, quire::PrefixIndex index, std::int64_t bloc
   const auto share = [](std::int64_t part, std::int64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   };
-  return {share(hits, trace.blocks), share(token_hits, tokens)};
+  ratios.blocks = share(hits, trace.blocks);
+  ratios.tokens = share(token_hits, tokens);
+  return ratios;
 }
 
 }  // namespace

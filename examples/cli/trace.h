@@ -36,6 +36,7 @@ struct ReplayOptions {
 struct HitRatios {
   double blocks = 0;
   double tokens = 0;  // of what can be reused: all but a request's last token; 0 if unknown
+  std::vector<std::int64_t> hits = {};  // blocks of each request that were found
 };
 
 // Serves one request at a time: a block is a hit only if every block before it is; then the
