@@ -16,17 +16,32 @@ namespace quire {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+void remove_leftovers(const fs::path& folder, const std::string& beginning) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().filename().native().starts_with(beginning)) remove_unclaimed(at->path());
+  }
+}
+
+}  // namespace
+
 NewFile::NewFile(const fs::path& target) {
   static std::atomic<std::uint64_t> next{0};
   std::error_code error;
   // Through a link: it is the file behind it that is replaced.
   target_ = fs::weakly_canonical(fs::absolute(target), error);
   if (error) throw_system_error(target, error.value(), "find it");
+  const std::string beginning = '.' + target_.filename().native() + ".partial-";
+  remove_leftovers(target_.parent_path(), beginning);
   do {
-    path_ = target_.parent_path() / ('.' + target_.filename().native() + ".partial-" +
-                                     std::to_string(::getpid()) + '-' + std::to_string(next++));
-  } while (fs::exists(path_, error));  // left over by a process that had this number
-  file_ = std::make_unique<OutputFile>(path_);
+    file_.reset();
+    path_ = target_.parent_path() /
+            (beginning + std::to_string(::getpid()) + '-' + std::to_string(next++));
+    if (fs::exists(path_, error)) continue;  // of another process that has this number
+    file_ = std::make_unique<OutputFile>(path_);
+  } while (!file_ || !file_->claim());
 }
 
 NewFile::~NewFile() {

@@ -13,7 +13,8 @@ class OutputFile;
 
 // A file that appears under its name complete or not at all, in place of one that may be there: it
 // is written beside its place, under a name that begins with a dot, and moved there at the end.
-// Unless that happens, it goes with this object.
+// Unless that happens, it goes with this object, or if the process dies, when the next one is made
+// for that place.
 //
 // Errors: as OutputFile.
 // Thread-safety: one thread at a time.

@@ -2,6 +2,8 @@
 #include "io/output_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +22,19 @@ OutputFile::OutputFile(const std::filesystem::path& path) : path_(path) {
 }
 
 OutputFile::~OutputFile() { ::close(fd_); }
+
+bool OutputFile::claim() {
+  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
+  struct stat status {};
+  return ::fstat(fd_, &status) != 0 || status.st_nlink > 0;
+}
+
+void remove_unclaimed(const std::filesystem::path& path) noexcept {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return;
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+  ::close(fd);
+}
 
 void OutputFile::write(std::span<const std::byte> bytes) {
   constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // the system takes no more than 2 GB

@@ -20,6 +20,10 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
+  // Holds a lock on the file from now on, as long as it is open; true where there are no locks.
+  // False: somebody took it for a leftover, and it is removed or about to be.
+  bool claim();
+
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
 
@@ -30,6 +34,9 @@ class OutputFile {
   std::filesystem::path path_;
   int fd_;
 };
+
+// Removes a file that was claimed by a process that is gone; leaves one that somebody writes.
+void remove_unclaimed(const std::filesystem::path& path) noexcept;
 
 // A whole new file of `text`, on the device when this returns.
 void write_new_file(const std::filesystem::path& path, std::string_view text);

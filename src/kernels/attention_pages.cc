@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <vector>
 
+#include "kernels/affine_codes.h"
 #include "kernels/attention.h"
 #include "kernels/attention_kernels.h"
 #include "kernels/half.h"
@@ -66,90 +68,6 @@ float number_at(const KvPage& page, std::int64_t i) {
   }
 }
 
-std::uint16_t saturated_f16(float x) {
-  constexpr float kMax = 65504.0F;
-  return f16_from_float(std::clamp(x, -kMax, kMax));
-}
-
-// One scale and zero for some numbers: x = zero + scale * code. Both as f16 and as what that is.
-struct Affine {
-  std::uint16_t scale_bits;
-  std::uint16_t zero_bits;
-  float scale;
-  float zero;
-};
-
-Affine rounded(float scale, float zero) {
-  Affine affine{};
-  affine.zero_bits = saturated_f16(zero);
-  affine.zero = float_from_f16(affine.zero_bits);
-  affine.scale_bits = saturated_f16(scale);
-  affine.scale = float_from_f16(affine.scale_bits);
-  return affine;
-}
-
-// The nearest code, as the low bits of a float that is 2^23 larger; 0 for NaN.
-float shifted_code(float x, const Affine& affine, float levels) {
-  const float exact = (x - affine.zero) / affine.scale;
-  const float kept = exact >= 0 ? std::min(exact, levels) : 0.0F;
-  return kept + 0x1p23F;
-}
-
-std::uint8_t code_of(float x, const Affine& affine, float levels) {
-  return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(shifted_code(x, affine, levels)));
-}
-
-double squared_error(const float* x, std::int64_t n, const Affine& affine, float levels) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float code = shifted_code(x[i], affine, levels) - 0x1p23F;
-    const double error = double{affine.zero} + double{affine.scale} * double{code} - double{x[i]};
-    sum += error * error;
-  }
-  return sum;
-}
-
-// The scale and zero that fit best to the codes that `affine` gives: linear regression.
-Affine refitted(const float* x, std::int64_t n, const Affine& affine, float levels) {
-  double codes = 0;
-  double squares = 0;
-  double sum = 0;
-  double products = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double code{shifted_code(x[i], affine, levels) - 0x1p23F};
-    codes += code;
-    squares += code * code;
-    sum += double{x[i]};
-    products += code * double{x[i]};
-  }
-  const auto count = static_cast<double>(n);
-  const double spread = count * squares - codes * codes;
-  if (!(spread > 0)) return affine;
-  const double scale = (count * products - codes * sum) / spread;
-  return rounded(static_cast<float>(scale), static_cast<float>((sum - scale * codes) / count));
-}
-
-// From the range of the numbers, and for few levels, where the ends of the range matter less than
-// what lies between, on from there as long as the error gets smaller. Codes are chosen after scale
-// and zero have been rounded, so that they make up for it.
-Affine fit(const float* x, std::int64_t n, int bits) {
-  constexpr int kRefits = 3;
-  const auto levels = static_cast<float>((1 << bits) - 1);
-  const auto [low, high] = std::minmax_element(x, x + n);
-  Affine best = rounded(0, *low);
-  best = rounded(std::max(0.0F, *high - best.zero) / levels, *low);
-  if (bits == 8) return best;
-  double least = squared_error(x, n, best, levels);
-  for (int i = 0; i < kRefits; ++i) {
-    const Affine next = refitted(x, n, best, levels);
-    const double error = squared_error(x, n, next, levels);
-    if (!(error < least)) break;
-    best = next;
-    least = error;
-  }
-  return best;
-}
-
 // Puts the code of a column into its row; see CodeRows (attention_rows.h). Rows start as zeros.
 void put_code(std::byte* row, std::int64_t column, std::uint8_t code, int bits) {
   const std::int64_t unit_bytes = kUnit * bits / 8;
@@ -162,35 +80,47 @@ void put_half(std::byte* halves, std::int64_t i, std::uint16_t half) {
   std::memcpy(halves + 2 * i, &half, sizeof(half));
 }
 
+// Codes numbers that share a scale; what they are kept by goes to the i-th place of each.
+class GroupEncoder {
+ public:
+  explicit GroupEncoder(int bits) : bits_(bits) {}
+
+  void encode(std::span<const float> x, std::byte* scales, std::byte* zeros, std::int64_t i,
+              std::byte* row, std::int64_t first_column) {
+    const Affine affine = fit_affine(x, bits_);
+    put_half(scales, i, affine.scale_bits);
+    put_half(zeros, i, affine.zero_bits);
+    codes_.resize(x.size());
+    affine_codes(x, affine, bits_, codes_);
+    for (const std::uint8_t code : codes_) put_code(row, first_column++, code, bits_);
+  }
+
+ private:
+  int bits_;
+  std::vector<std::uint8_t> codes_;
+};
+
 void encode_keys(const KvShape& shape, const float* keys, std::byte* to, int bits) {
   const CodeLayout layout = code_layout(shape, bits);
-  const auto levels = static_cast<float>((1 << bits) - 1);
   const std::int64_t p = shape.page_tokens;
+  GroupEncoder encoder(bits);
   for (std::int64_t c = 0; c < shape.head_dim; ++c) {
-    const Affine affine = fit(keys + c * p, p, bits);
-    put_half(to + layout.key_scales, c, affine.scale_bits);
-    put_half(to + layout.key_zeros, c, affine.zero_bits);
-    for (std::int64_t t = 0; t < p; ++t) {
-      put_code(to + c * p * bits / 8, t, code_of(keys[c * p + t], affine, levels), bits);
-    }
+    encoder.encode({keys + c * p, static_cast<std::size_t>(p)}, to + layout.key_scales,
+                   to + layout.key_zeros, c, to + c * p * bits / 8, 0);
   }
 }
 
 void encode_values(const KvShape& shape, const float* values, std::byte* to, int bits) {
   const CodeLayout layout = code_layout(shape, bits);
-  const auto levels = static_cast<float>((1 << bits) - 1);
   const std::int64_t d = shape.head_dim;
   const std::int64_t p = shape.page_tokens;
+  GroupEncoder encoder(bits);
   for (std::int64_t t = 0; t < p; ++t) {
     std::byte* row = to + layout.values + t * padded(d) * bits / 8;
     for (std::int64_t g = 0; g * p < d; ++g) {
-      const std::int64_t last = std::min(d, (g + 1) * p);
-      const Affine affine = fit(values + t * d + g * p, last - g * p, bits);
-      put_half(to + layout.value_scales, g * p + t, affine.scale_bits);
-      put_half(to + layout.value_zeros, g * p + t, affine.zero_bits);
-      for (std::int64_t c = g * p; c < last; ++c) {
-        put_code(row, c, code_of(values[t * d + c], affine, levels), bits);
-      }
+      const auto n = static_cast<std::size_t>(std::min(d - g * p, p));
+      encoder.encode({values + t * d + g * p, n}, to + layout.value_scales, to + layout.value_zeros,
+                     g * p + t, row, g * p);
     }
   }
 }

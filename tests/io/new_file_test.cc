@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <quire/error.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "io/read_file.h"
@@ -51,6 +54,26 @@ TEST_F(NewFileTest, LeavesNothingUnlessPublished) {
   }
   EXPECT_EQ(read_file(folder_ / "a"), "first");
   EXPECT_EQ(count(), 1);
+}
+
+TEST_F(NewFileTest, TakesAwayWhatADeadProcessLeft) {
+  const pid_t child = fork();
+  if (child == 0) {
+    auto* const file = new NewFile(folder_ / "a");
+    file->write(std::string_view("half"));
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  ASSERT_EQ(count(), 1);
+  std::ofstream(folder_ / ".b.partial-1-1") << "another file's";
+  NewFile living(folder_ / "a");
+  living.write(std::string_view("living"));
+  EXPECT_EQ(count(), 2) << "the leftover went, and the other's stayed";
+  write(folder_ / "a", "second");
+  EXPECT_EQ(count(), 3) << "the living one stayed";
+  living.publish();
+  EXPECT_EQ(read_file(folder_ / "a"), "living");
+  EXPECT_EQ(count(), 2);
 }
 
 TEST_F(NewFileTest, ReplacesTheFileBehindALink) {
