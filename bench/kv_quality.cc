@@ -60,7 +60,7 @@ struct Mean {
     agreed += argmax(reference) == argmax(other) ? 1 : 0;
     ++count;
   }
-  void print() const { std::printf("  %9.6f  %5.1f %%", kl / count, 100 * agreed / count); }
+  void print() const { std::printf("  %9.6f  %6.2f %%", kl / count, 100 * agreed / count); }
 };
 
 double share_of_bf16(const quire::Model& model, int nbits) {

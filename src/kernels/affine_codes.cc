@@ -120,7 +120,7 @@ Fit refit(std::span<const float> x, const Affine& first, float levels) {
 
 }  // namespace
 
-Affine fit_affine(std::span<const float> x, int bits) {
+Affine fit_affine(std::span<const float> x, int bits, Ends ends) {
   const float levels = levels_of(bits);
   const auto [low, high] = std::ranges::minmax(x);
   const auto over_range = [&](float from, float to) {
@@ -130,6 +130,7 @@ Affine fit_affine(std::span<const float> x, int bits) {
   const Affine whole = over_range(low, high);
   if (bits == 8) return whole;
   Fit best = refit(x, whole, levels);
+  if (ends == Ends::kKept) return best.affine;
   // Of the range, cut off at each end.
   for (const float cut : {0.04F, 0.08F}) {
     const float less = cut * (high - low);

@@ -19,10 +19,13 @@ struct Affine {
   float zero;
 };
 
-// Scale and zero for numbers: from their range and, for 4 and 2 bits, where the ends of the range
-// matter less than what lies between, the best by squared error that regression finds from there
-// and from narrower ranges. x is not empty.
-Affine fit_affine(std::span<const float> x, int bits);
+// Whether the ends of a range matter as much as what lies between.
+enum class Ends { kKept, kMayBeCut };
+
+// Scale and zero for numbers: from their range and, for 4 and 2 bits, the best by squared error
+// that regression finds from there and, if its ends may be cut, from narrower ranges. x is not
+// empty.
+Affine fit_affine(std::span<const float> x, int bits, Ends ends);
 
 // The nearest codes; 0 for NaN. `codes` has the size of x.
 void affine_codes(std::span<const float> x, const Affine& affine, int bits,

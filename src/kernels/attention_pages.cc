@@ -83,11 +83,11 @@ void put_half(std::byte* halves, std::int64_t i, std::uint16_t half) {
 // Codes numbers that share a scale; what they are kept by goes to the i-th place of each.
 class GroupEncoder {
  public:
-  explicit GroupEncoder(int bits) : bits_(bits) {}
+  GroupEncoder(int bits, Ends ends) : bits_(bits), ends_(ends) {}
 
   void encode(std::span<const float> x, std::byte* scales, std::byte* zeros, std::int64_t i,
               std::byte* row, std::int64_t first_column) {
-    const Affine affine = fit_affine(x, bits_);
+    const Affine affine = fit_affine(x, bits_, ends_);
     put_half(scales, i, affine.scale_bits);
     put_half(zeros, i, affine.zero_bits);
     codes_.resize(x.size());
@@ -97,13 +97,16 @@ class GroupEncoder {
 
  private:
   int bits_;
+  Ends ends_;
   std::vector<std::uint8_t> codes_;
 };
 
+// Values enter a result as they are, so their squared error is what counts. Keys do not: cutting
+// the ends of their range makes it smaller too, and results worse (bench/kv_quality.cc).
 void encode_keys(const KvShape& shape, const float* keys, std::byte* to, int bits) {
   const CodeLayout layout = code_layout(shape, bits);
   const std::int64_t p = shape.page_tokens;
-  GroupEncoder encoder(bits);
+  GroupEncoder encoder(bits, Ends::kKept);
   for (std::int64_t c = 0; c < shape.head_dim; ++c) {
     encoder.encode({keys + c * p, static_cast<std::size_t>(p)}, to + layout.key_scales,
                    to + layout.key_zeros, c, to + c * p * bits / 8, 0);
@@ -114,7 +117,7 @@ void encode_values(const KvShape& shape, const float* values, std::byte* to, int
   const CodeLayout layout = code_layout(shape, bits);
   const std::int64_t d = shape.head_dim;
   const std::int64_t p = shape.page_tokens;
-  GroupEncoder encoder(bits);
+  GroupEncoder encoder(bits, Ends::kMayBeCut);
   for (std::int64_t t = 0; t < p; ++t) {
     std::byte* row = to + layout.values + t * padded(d) * bits / 8;
     for (std::int64_t g = 0; g * p < d; ++g) {

@@ -40,7 +40,7 @@ TEST_P(AffineCodes, AreTheNearest) {
   const int bits = GetParam();
   for (unsigned seed = 0; seed < 50; ++seed) {
     const std::vector<float> x = random_floats(1 + seed, seed, seed % 3 == 0 ? 1e-3F : 5);
-    const Affine affine = fit_affine(x, bits);
+    const Affine affine = fit_affine(x, bits, Ends::kMayBeCut);
     const std::vector<std::uint8_t> codes = coded(x, affine, bits);
     double sum = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -72,7 +72,7 @@ TEST_P(AffineCodes, FitWell) {
       }
     }
     searched += best;
-    ours += error_of(x, fit_affine(x, bits), bits);
+    ours += error_of(x, fit_affine(x, bits, Ends::kMayBeCut), bits);
   }
   if (bits == 8) {
     EXPECT_LT(ours, 1.1 * ranges);
@@ -85,7 +85,7 @@ TEST_P(AffineCodes, FitWell) {
 TEST_P(AffineCodes, Corners) {
   const int bits = GetParam();
   const std::vector<float> same(32, 0.5F);
-  const Affine constant = fit_affine(same, bits);
+  const Affine constant = fit_affine(same, bits, Ends::kKept);
   EXPECT_EQ(constant.zero, 0.5F);
   EXPECT_EQ(error_of(same, constant, bits), 0);
   const float infinity = std::numeric_limits<float>::infinity();
@@ -93,12 +93,28 @@ TEST_P(AffineCodes, Corners) {
   for (const float odd : {infinity, -infinity, nan, 3e38F, -3e38F, 1e-45F}) {
     std::vector<float> x = random_floats(32, 1);
     x[7] = odd;
-    const std::vector<std::uint8_t> codes = coded(x, fit_affine(x, bits), bits);
+    const std::vector<std::uint8_t> codes = coded(x, fit_affine(x, bits, Ends::kMayBeCut), bits);
     for (const std::uint8_t code : codes) ASSERT_LT(code, 1 << bits) << odd;
     if (std::isnan(odd)) {
       EXPECT_EQ(codes[7], 0);
     }
   }
+}
+
+// Narrower ranges are tried where they are allowed, and only taken when they fit better.
+TEST(AffineCodesEnds, CutWhereThatHelps) {
+  double kept = 0;
+  double cut = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::vector<float> x = random_floats(32, seed);
+    x[5] = 4;
+    const double with = error_of(x, fit_affine(x, 4, Ends::kKept), 4);
+    const double without = error_of(x, fit_affine(x, 4, Ends::kMayBeCut), 4);
+    EXPECT_LE(without, with * (1 + 1e-5)) << seed;
+    kept += with;
+    cut += without;
+  }
+  EXPECT_LT(cut, 0.99 * kept);
 }
 
 INSTANTIATE_TEST_SUITE_P(Bits, AffineCodes, ::testing::Values(2, 4, 8));

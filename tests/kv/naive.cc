@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+
+#include "kernels/affine_codes.h"
 
 namespace quire::testing {
 namespace {
@@ -23,63 +26,17 @@ double rounded(float x, DType dtype) {
   }
 }
 
-double as_half(double x) {
-  return static_cast<double>(static_cast<float>(c10::Half(static_cast<float>(x))));
-}
-
-// x = zero + scale * code, both as halves.
-struct Line {
-  double scale;
-  double zero;
-
-  double nearest(double x, double levels) const {
-    const double steps = scale == 0 ? 0 : std::nearbyint((x - zero) / scale);
-    return std::clamp(steps, 0.0, levels);
+// Codes numbers that share a scale, and decodes them again. (How well codes fit is tested with
+// them: tests/kernels/affine_codes_test.cc.)
+void code(const std::vector<double*>& numbers, int bits, Ends ends) {
+  std::vector<float> x;
+  for (const double* number : numbers) x.push_back(static_cast<float>(*number));
+  const Affine affine = fit_affine(x, bits, ends);
+  std::vector<std::uint8_t> codes(x.size());
+  affine_codes(x, affine, bits, codes);
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    *numbers[i] = double{affine.zero} + double{affine.scale} * static_cast<double>(codes[i]);
   }
-  double error(const std::vector<double*>& numbers, double levels) const {
-    double sum = 0;
-    for (const double* x : numbers) {
-      const double miss = zero + scale * nearest(*x, levels) - *x;
-      sum += miss * miss;
-    }
-    return sum;
-  }
-};
-
-// The regression line through the numbers over the codes that `line` gives them.
-Line regression(const std::vector<double*>& numbers, const Line& line, double levels) {
-  double n = 0;
-  double c = 0;
-  double x = 0;
-  double cc = 0;
-  double cx = 0;
-  for (const double* number : numbers) {
-    const double code = line.nearest(*number, levels);
-    n += 1;
-    c += code;
-    x += *number;
-    cc += code * code;
-    cx += code * *number;
-  }
-  const double spread = n * cc - c * c;
-  if (spread <= 0) return line;
-  const double slope = (n * cx - c * x) / spread;
-  return {as_half(slope), as_half((x - slope * c) / n)};
-}
-
-// Codes numbers that share a scale, and decodes them again.
-void code(const std::vector<double*>& numbers, int bits) {
-  const auto less = [](const double* a, const double* b) { return *a < *b; };
-  const double levels = (1 << bits) - 1;
-  const double zero = as_half(**std::ranges::min_element(numbers, less));
-  const double high = **std::ranges::max_element(numbers, less);
-  Line line{as_half(std::max(0.0, high - zero) / levels), zero};
-  for (int refit = 0; refit < 3 && bits < 8; ++refit) {
-    const Line next = regression(numbers, line, levels);
-    if (next.error(numbers, levels) >= line.error(numbers, levels)) break;
-    line = next;
-  }
-  for (double* x : numbers) *x = line.zero + line.scale * line.nearest(*x, levels);
 }
 
 void code_page(Rows& keys, Rows& values, std::size_t first, const KvLayer& shape,
@@ -89,7 +46,7 @@ void code_page(Rows& keys, Rows& values, std::size_t first, const KvLayer& shape
   for (std::size_t channel = 0; channel < keys[first].size(); ++channel) {
     std::vector<double*> numbers;
     for (std::size_t t = first; t < first + group; ++t) numbers.push_back(&keys[t][channel]);
-    code(numbers, coding.bits);
+    code(numbers, coding.bits, Ends::kKept);
   }
   for (std::size_t t = first; t < first + group; ++t) {
     for (std::size_t head = 0; head < values[t].size(); head += d) {
@@ -98,7 +55,7 @@ void code_page(Rows& keys, Rows& values, std::size_t first, const KvLayer& shape
         for (std::size_t i = c; i < std::min(d, c + group); ++i) {
           numbers.push_back(&values[t][head + i]);
         }
-        code(numbers, coding.bits);
+        code(numbers, coding.bits, Ends::kMayBeCut);
       }
     }
   }
