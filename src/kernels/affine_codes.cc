@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 #include "kernels/half.h"
 
@@ -131,10 +132,12 @@ Affine fit_affine(std::span<const float> x, int bits, Ends ends) {
   if (bits == 8) return whole;
   Fit best = refit(x, whole, levels);
   if (ends == Ends::kKept) return best.affine;
-  // Of the range, cut off at each end.
-  for (const float cut : {0.04F, 0.08F}) {
-    const float less = cut * (high - low);
-    const Fit other = refit(x, over_range(low + less, high - less), levels);
+  // Shares of the range, cut off below and above.
+  constexpr std::pair<float, float> kCuts[] = {{0.05F, 0},    {0, 0.05F},    {0.05F, 0.05F},
+                                               {0.1F, 0.05F}, {0.05F, 0.1F}, {0.1F, 0.1F}};
+  const float range = high - low;
+  for (const auto& [below, above] : kCuts) {
+    const Fit other = refit(x, over_range(low + below * range, high - above * range), levels);
     if (other.error < best.error) best = other;
   }
   return best.affine;
