@@ -5,6 +5,8 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstring>
+#include <limits>
 #include <utility>
 
 #include "kernels/half.h"
@@ -12,12 +14,14 @@
 namespace quire {
 namespace {
 
+// Eight lanes as two vectors of the baseline's.
+using Quad = float __attribute__((vector_size(16)));
+using Lanes = std::array<Quad, 2>;
 constexpr std::size_t kLanes = 8;
-using Lanes = std::array<float, kLanes>;
 
 float sum_of(const Lanes& lanes) {
-  return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
-         ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+  const Quad four = lanes[0] + lanes[1];
+  return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 std::uint16_t saturated_f16(float x) {
@@ -41,35 +45,40 @@ struct Coder {
   Coder(const Affine& affine, float most)
       : zero(affine.zero), inverse(1 / affine.scale), levels(most) {}
 
-  // The nearest code, as the low bits of a float that is 2^23 larger; 0 for NaN.
-  float shifted(float x) const {
-    const float exact = (x - zero) * inverse;
-    const float kept = exact >= 0 ? std::min(exact, levels) : 0.0F;
-    return kept + 0x1p23F;
+  // The nearest codes, as the low bits of floats that are 2^23 larger; 0 for NaN.
+  Quad shifted(Quad x) const {
+    const Quad none{};
+    const Quad exact = (x - zero) * inverse;
+    const Quad below = exact > levels ? none + levels : exact;
+    return (exact >= none ? below : none) + 0x1p23F;
   }
-  float code(float x) const { return shifted(x) - 0x1p23F; }
+  Quad code(Quad x) const { return shifted(x) - 0x1p23F; }
 
   float zero;
   float inverse;
   float levels;
 };
 
-// Calls `add(lane, x)` for each number, lane by lane in turn.
+// Calls `add(half, four numbers)`. What is missing of the last eight is `fill`.
 template <typename Add>
-void over_lanes(std::span<const float> x, const Add& add) {
-  std::size_t i = 0;
-  for (; i + kLanes <= x.size(); i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) add(lane, x[i + lane]);
+void over_quads(std::span<const float> x, float fill, const Add& add) {
+  for (std::size_t i = 0; i < x.size(); i += kLanes) {
+    std::array<float, kLanes> eight;
+    eight.fill(fill);
+    std::memcpy(eight.data(), x.data() + i, std::min(kLanes, x.size() - i) * sizeof(float));
+    Lanes lanes;
+    std::memcpy(&lanes, eight.data(), sizeof(lanes));
+    add(0, lanes[0]);
+    add(1, lanes[1]);
   }
-  for (; i < x.size(); ++i) add(i % kLanes, x[i]);
 }
 
 float squared_error(std::span<const float> x, const Affine& affine, float levels) {
   const Coder coder(affine, levels);
   Lanes sums{};
-  over_lanes(x, [&](std::size_t lane, float value) {
-    const float error = affine.zero + affine.scale * coder.code(value) - value;
-    sums[lane] += error * error;
+  over_quads(x, affine.zero, [&](std::size_t half, Quad values) {
+    const Quad error = affine.zero + affine.scale * coder.code(values) - values;
+    sums[half] += error * error;
   });
   return sum_of(sums);
 }
@@ -82,13 +91,13 @@ Affine refitted(std::span<const float> x, const Affine& affine, float levels) {
   Lanes squares{};
   Lanes sums{};
   Lanes products{};
-  over_lanes(x, [&](std::size_t lane, float value) {
-    const float code = coder.code(value);
-    const float above = value - affine.zero;
-    codes[lane] += code;
-    squares[lane] += code * code;
-    sums[lane] += above;
-    products[lane] += code * above;
+  over_quads(x, affine.zero, [&](std::size_t half, Quad values) {
+    const Quad code = coder.code(values);
+    const Quad above = values - affine.zero;
+    codes[half] += code;
+    squares[half] += code * code;
+    sums[half] += above;
+    products[half] += code * above;
   });
   const double count = static_cast<double>(x.size());
   const double all = double{sum_of(codes)};
@@ -136,19 +145,27 @@ Affine fit_affine(std::span<const float> x, int bits, Ends ends) {
   constexpr std::pair<float, float> kCuts[] = {{0.05F, 0},    {0, 0.05F},    {0.05F, 0.05F},
                                                {0.1F, 0.05F}, {0.05F, 0.1F}, {0.1F, 0.1F}};
   const float range = high - low;
+  Fit start{whole, std::numeric_limits<float>::infinity()};
   for (const auto& [below, above] : kCuts) {
-    const Fit other = refit(x, over_range(low + below * range, high - above * range), levels);
-    if (other.error < best.error) best = other;
+    const Affine cut = over_range(low + below * range, high - above * range);
+    const float error = squared_error(x, cut, levels);
+    if (error < start.error) start = {cut, error};
   }
+  const Fit other = refit(x, start.affine, levels);
+  if (other.error < best.error) best = other;
   return best.affine;
 }
 
 void affine_codes(std::span<const float> x, const Affine& affine, int bits,
                   std::span<std::uint8_t> codes) {
   const Coder coder(affine, levels_of(bits));
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    codes[i] = static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(coder.shifted(x[i])));
-  }
+  std::size_t at = 0;
+  over_quads(x, affine.zero, [&](std::size_t, Quad values) {
+    const Quad shifted = coder.shifted(values);
+    for (int i = 0; i < 4 && at < codes.size(); ++i) {
+      codes[at++] = static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(float{shifted[i]}));
+    }
+  });
 }
 
 }  // namespace quire

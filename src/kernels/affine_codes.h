@@ -23,8 +23,8 @@ struct Affine {
 enum class Ends { kKept, kMayBeCut };
 
 // Scale and zero for numbers: from their range and, for 4 and 2 bits, the best by squared error
-// that regression finds from there and, if its ends may be cut, from narrower ranges. x is not
-// empty.
+// that regression finds from there and, if its ends may be cut, from the best narrower range. x is
+// not empty.
 Affine fit_affine(std::span<const float> x, int bits, Ends ends);
 
 // The nearest codes; 0 for NaN. `codes` has the size of x.
