@@ -34,8 +34,8 @@ def parse():
 
 
 def llama(program, options):
-    rows = json.loads(llama_cpp.run([program, "-m", options.model, "-t", options.threads, "-p", PREFILL,
-                           "-n", DECODE, "-r", "1", "-o", "json"]))
+    rows = json.loads(llama_cpp.run([program, "-m", options.model, "-t", options.threads,
+                                     "-p", PREFILL, "-n", DECODE, "-r", "1", "-o", "json"]))
     return {"decode" if row["n_gen"] else "prefill": row["avg_ts"] for row in rows}
 
 
