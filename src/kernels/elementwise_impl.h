@@ -85,16 +85,23 @@ void layer_norm(const float* x, std::int64_t ldx, const float* weight, const flo
   }
 }
 
+// `count` lanes of a head's halves from the i-th on.
+[[gnu::always_inline]] inline void rotate_lanes(float* low, float* high, const float* cos,
+                                                const float* sin, std::int64_t count) {
+  const Vec a = load_outputs(low, count);
+  const Vec b = load_outputs(high, count);
+  const Vec c = load_outputs(cos, count);
+  const Vec s = load_outputs(sin, count);
+  store_outputs(low, fma(a, c, -(b * s)), count);
+  store_outputs(high, fma(b, c, a * s), count);
+}
+
 void rotate_head(float* head, std::int64_t half, const float* cos, const float* sin) {
-  for (std::int64_t i = 0; i < half; i += kLanes) {
-    const std::int64_t count = half - i < kLanes ? half - i : kLanes;
-    const Vec low = load_first(head + i, count);
-    const Vec high = load_first(head + half + i, count);
-    const Vec c = load_first(cos + i, count);
-    const Vec s = load_first(sin + i, count);
-    store_first(head + i, fma(low, c, -(high * s)), count);
-    store_first(head + half + i, fma(high, c, low * s), count);
+  std::int64_t i = 0;
+  for (; i + kLanes <= half; i += kLanes) {
+    rotate_lanes(head + i, head + half + i, cos + i, sin + i, kLanes);
   }
+  if (i < half) rotate_lanes(head + i, head + half + i, cos + i, sin + i, half - i);
 }
 
 void rotate(float* x, std::int64_t tokens, std::int64_t heads, std::int64_t head_dim,

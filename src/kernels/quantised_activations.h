@@ -3,43 +3,56 @@
 // quantised_unit.h.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "kernels/quantised_kernels.h"
 
 namespace quire {
 namespace {
 
+// All lanes combined by `op`, in halves: what every lane then holds.
+template <typename V, typename Op, std::size_t... kLane>
+[[gnu::always_inline]] inline auto over_lanes(V v, const Op& op, std::index_sequence<kLane...>) {
+  if constexpr (kLanes > 8) v = op(v, __builtin_shufflevector(v, v, (kLane ^ 8)...));
+  if constexpr (kLanes > 4) v = op(v, __builtin_shufflevector(v, v, (kLane ^ 4)...));
+  v = op(v, __builtin_shufflevector(v, v, (kLane ^ 2)...));
+  v = op(v, __builtin_shufflevector(v, v, (kLane ^ 1)...));
+  return v[0];
+}
+
+template <std::size_t... kLane>
+[[gnu::always_inline]] inline auto low_bytes(IntVec v, std::index_sequence<kLane...>) {
+  const auto bytes = reinterpret_cast<Bytes>(v);
+  return __builtin_shufflevector(bytes, bytes, (4 * kLane)...);
+}
+
 // A group's codes, scale, scaled sum and correction. Rounding to integers, ties to even, is left to
-// an addition; NaN and infinity make the scale NaN.
+// an addition; NaN and infinity make the scale NaN. Magnitudes are compared by their bits, of which
+// a NaN has the largest.
 template <int kCount>
 void quantise_group(const float* x, int offset, std::byte* codes, float* scale, float* scaled_sum,
                     std::int32_t* correction) {
   constexpr float kRound = 0x1.8p23F;
   constexpr std::int32_t kRoundBits = 0x4b400000;
-  using Narrow = std::int8_t __attribute__((vector_size(kLanes)));
-  Vec most{};
-  Vec poison{};
-  for (int i = 0; i < kCount; i += kLanes) {
-    const Vec values = load(x + i);
-    most = most < abs(values) ? abs(values) : most;
-    poison += values - values;
-  }
-  float lanes[kLanes];
-  store(lanes, most);
-  float peak = 0;
-  for (int i = 0; i < kLanes; ++i) peak = lanes[i] > peak ? lanes[i] : peak;
+  constexpr auto kAll = std::make_index_sequence<kLanes>();
+  using UnsignedVec = std::uint32_t __attribute__((vector_size(4 * kLanes)));
+  const auto larger = [](IntVec a, IntVec b) { return a < b ? b : a; };
+  IntVec most{};
+  for (int i = 0; i < kCount; i += kLanes) most = larger(most, as_int(abs(load(x + i))));
+  const auto peak = std::bit_cast<float>(over_lanes(most, larger, kAll));
   const float inverse = peak < 0x1p-100F ? 0 : 127 / peak;
-  IntVec sums{};
+  UnsignedVec sums{};  // wrap around where x is not finite
   for (int i = 0; i < kCount; i += kLanes) {
     const IntVec rounded = as_int(load(x + i) * inverse + kRound) - kRoundBits;
-    const auto narrow = __builtin_convertvector(rounded, Narrow);
+    const auto narrow = low_bytes(rounded, kAll);
     std::memcpy(codes + i, &narrow, sizeof(narrow));
-    sums += rounded;
+    sums += reinterpret_cast<UnsignedVec>(rounded);
   }
-  std::uint32_t sum = 0;  // wraps around where x is not finite, and the scale with it
-  for (int i = 0; i < kLanes; ++i) sum += static_cast<std::uint32_t>(sums[i]);
-  *scale = peak / 127 + sum_lanes(poison);
+  const auto plus = [](UnsignedVec a, UnsignedVec b) { return a + b; };
+  const std::uint32_t sum = over_lanes(sums, plus, kAll);
+  *scale = peak / 127 + (peak - peak);
   *scaled_sum = *scale * static_cast<float>(static_cast<std::int32_t>(sum));
   *correction = static_cast<std::int32_t>(static_cast<std::uint32_t>(-offset) * sum);
 }

@@ -4,7 +4,8 @@
 //
 // A single row multiplies the codes as they are unpacked. Of more rows, a panel's codes are
 // unpacked once, kDepth units at a time, to a scratch that stays in the first-level cache while all
-// tiles of rows pass by; in between their sums rest in y, which changes no bit of them.
+// tiles of rows pass by; in between their sums rest in y, which changes no bit of them. Meanwhile
+// the weights after those are fetched, so that unpacking does not wait for memory.
 //
 // For an output, whichever way, unit after unit and group after group:
 //   sum = fused(float(integer sum), scale of the weights * scale of the row, sum)
@@ -24,9 +25,17 @@ namespace {
 
 // How far ahead weights are asked for, in bytes. It may run past a panel's end: into the next.
 constexpr std::int64_t kAhead = 4096;
+constexpr std::int64_t kLine = 64;
+// Tiles that fetch the weights after those that they multiply: all, if there are no more.
+constexpr std::int64_t kFetchingTiles = 4;
 
 inline void prefetch(const std::byte* p, std::int64_t bytes) {
-  for (std::int64_t line = 0; line < bytes; line += 64) __builtin_prefetch(p + kAhead + line);
+  for (std::int64_t line = 0; line < bytes; line += kLine) __builtin_prefetch(p + kAhead + line);
+}
+
+// Of `bytes`, the lines that each of `shares` fetches.
+constexpr std::int64_t lines_of(std::int64_t bytes, std::int64_t shares) {
+  return (bytes + shares * kLine - 1) / (shares * kLine);
 }
 
 // Adds one unit to the sums of a single row. `x`: its record.
@@ -99,15 +108,19 @@ void multiply_row(const QuantisedCall& call, const QuantisedTiles& tiles, std::i
   }
 }
 
-// A unit unpacked: the code vectors, then scales and, if there is one, mins of each group's
-// outputs.
+// A unit unpacked: the code vectors (not those that are bytes anyway: they are read where they
+// are), then scales and, if there is one, mins of each group's outputs.
 template <BlockType kType>
 struct Unpacked {
   static constexpr QuantisedFormat kFormat = quantised_format(kType);
-  static constexpr std::int64_t kScales = kCodeVectors * kVectorBytes;
+  static constexpr bool kCodesStay = kFormat.bits == 8;
+  static_assert(!kCodesStay || kFormat.units == 1);
+  static constexpr std::int64_t kScales = kCodesStay ? 0 : kCodeVectors * kVectorBytes;
   static constexpr std::int64_t kMins = kScales + kFormat.groups * kVectorBytes;
   static constexpr std::int64_t kBytes =
       kMins + (kFormat.has_min ? kFormat.groups * kVectorBytes : 0);
+  // From a unit's codes to the next one's.
+  static constexpr std::int64_t kCodesStep = kCodesStay ? kFormat.block_bytes() : kBytes;
 
   // Unpacks whole blocks.
   static void fill(const std::byte* block, std::int64_t units, std::byte* out) {
@@ -132,8 +145,9 @@ struct Unpacked {
  private:
   static void fill_unit(const std::byte* unit, const typename UnitScales<kType>::Head& head, int v,
                         std::byte* out) {
+    constexpr int kMoved = kCodesStay ? 0 : kCodeVectors;
 #pragma GCC unroll 8
-    for (int j = 0; j < kCodeVectors; ++j) {
+    for (int j = 0; j < kMoved; ++j) {
       const Bytes codes = code_vector<kFormat.bits>(unit + v * kVecBytes, j);
       std::memcpy(out + j * kVectorBytes, &codes, sizeof(codes));
     }
@@ -147,10 +161,10 @@ struct Unpacked {
   }
 };
 
-// Adds one unpacked unit to the sums of a tile's rows. `x`: its record.
+// Adds one unpacked unit, with its codes at `place`, to the sums of a tile's rows. `x`: its record.
 template <BlockType kType, int kRows>
-[[gnu::always_inline]] inline void add_unpacked(Vec (&sums)[kRows][kVecs], const std::byte* unit,
-                                                const std::byte* x) {
+[[gnu::always_inline]] inline void add_unpacked(Vec (&sums)[kRows][kVecs], const std::byte* place,
+                                                const std::byte* unit, const std::byte* x) {
   using Unit = Unpacked<kType>;
   constexpr QuantisedFormat kFormat = quantised_format(kType);
   using X = Record<kRows, kFormat.groups>;
@@ -176,7 +190,7 @@ template <BlockType kType, int kRows>
         Bytes codes[kVecs];
 #pragma GCC unroll 4
         for (int v = 0; v < kVecs; ++v)
-          codes[v] = load_codes(unit + j * kVectorBytes + v * kVecBytes);
+          codes[v] = load_codes(place + j * kVectorBytes + v * kVecBytes);
 #pragma GCC unroll 16
         for (int r = 0; r < kRows; ++r) {
           const IntVec four = broadcast_four(X::codes(x, r) + 4 * j);
@@ -213,8 +227,11 @@ template <BlockType kType, int kRows>
 // A tile's rows and a panel's outputs: `start` is where their sums begin (a row every
 // `start_stride`; null: zeros), y where they end. `rows` and `outputs` are those that exist.
 struct QuantisedTile {
-  const std::byte* units;  // unpacked
+  const std::byte* units;  // unpacked,
+  const std::byte* codes;  // and their codes
   std::int64_t count;
+  const std::byte* ahead;  // needed next: with each unit `lines` cache lines are fetched
+  std::int64_t lines;
   const std::byte* x;
   const float* start;
   std::int64_t start_stride;
@@ -239,8 +256,14 @@ void multiply_unpacked(const QuantisedTile& tile) {
   }
   const std::byte* unit = tile.units;
   const std::byte* x = tile.x;
+  const std::byte* ahead = tile.ahead;
+  const std::byte* codes = tile.codes;
   for (std::int64_t u = 0; u < tile.count; ++u) {
-    add_unpacked<kType, kRows>(sums, unit, x);
+    add_unpacked<kType, kRows>(sums, codes, unit, x);
+    codes += Unpacked<kType>::kCodesStep;
+    for (std::int64_t line = 0; line < tile.lines; ++line, ahead += kLine) {
+      prefetch_line(reinterpret_cast<std::uintptr_t>(ahead));
+    }
     unit += Unpacked<kType>::kBytes;
     x += Record<kRows, quantised_format(kType).groups>::kBytes;
   }
@@ -254,29 +277,46 @@ void multiply_unpacked(const QuantisedTile& tile) {
   }
 }
 
-// All tiles with the units from `first` on that are unpacked in `scratch`.
+// Units of a panel, those of kDepth at most that are unpacked at once.
+struct Chunk {
+  std::int64_t panel;
+  std::int64_t first;
+  std::int64_t count;
+  const std::byte* block;    // where they begin,
+  const std::byte* end;      // and the units after them
+  const std::byte* scratch;  // unpacked
+};
+
+// All tiles with a chunk.
 template <BlockType kType>
 void multiply_tiles(const QuantisedCall& call, const QuantisedTiles& tiles, std::int64_t tile_first,
-                    std::int64_t tile_last, std::int64_t panel, std::int64_t first,
-                    std::int64_t count, const std::byte* scratch) {
-  constexpr int kGroups = quantised_format(kType).groups;
-  constexpr std::int64_t kFull = Record<kQuantisedTile, kGroups>::kBytes;
-  const std::int64_t output = panel * kPanelOutputs;
+                    std::int64_t tile_last, const Chunk& chunk) {
+  constexpr QuantisedFormat kFormat = quantised_format(kType);
+  constexpr std::int64_t kFull = Record<kQuantisedTile, kFormat.groups>::kBytes;
+  const std::int64_t output = chunk.panel * kPanelOutputs;
+  // The first tiles share the fetching.
+  const std::int64_t left = tile_last - tile_first;
+  const std::int64_t fetching = left < kFetchingTiles ? left : kFetchingTiles;
+  const std::int64_t lines = lines_of(kFormat.block_bytes() / kFormat.units, fetching);
   QuantisedTile tile{};
-  tile.units = scratch;
-  tile.count = count;
+  tile.units = chunk.scratch;
+  tile.codes = Unpacked<kType>::kCodesStay ? chunk.block + kFormat.head_bytes() : chunk.scratch;
+  tile.count = chunk.count;
   tile.ldy = call.ldy;
   tile.outputs = call.n - output;
   for (std::int64_t t = tile_first; t < tile_last; ++t) {
     const std::int64_t row = t * kQuantisedTile;
     const bool few = t == tiles.tiles - 1 && tiles.last_height == kQuantisedFew;
+    const std::int64_t turn = t - tile_first;
+    tile.lines = turn < fetching ? lines : 0;
+    tile.ahead = chunk.end + turn * chunk.count * lines * kLine;
     tile.rows = tiles.m - row;
     tile.x = tiles.records + t * tiles.units * kFull +
-             first * (few ? Record<kQuantisedFew, kGroups>::kBytes : kFull);
+             chunk.first * (few ? Record<kQuantisedFew, kFormat.groups>::kBytes : kFull);
     tile.y = call.y + row * call.ldy + output;
     tile.start = tile.y;
     tile.start_stride = call.ldy;
-    if (first == 0) {
+    if (chunk.first == 0) {
       tile.start = call.bias == nullptr ? nullptr : call.bias + output;
       tile.start_stride = 0;
     }
@@ -299,16 +339,16 @@ void multiply_quantised(const QuantisedCall& call, const QuantisedTiles& tiles,
       multiply_row<kType>(call, tiles, panel);
       continue;
     }
-    const std::byte* block = call.panels + panel * call.panel_bytes;
-    std::int64_t first = 0;
+    Chunk chunk{panel, 0, 0, call.panels + panel * call.panel_bytes, nullptr, scratch};
     do {  // once without inputs, too: the outputs are then the bias
-      const std::int64_t left = tiles.units - first;
-      const std::int64_t count = left < kDepth ? left : kDepth;
-      Unpacked<kType>::fill(block, count, scratch);
-      multiply_tiles<kType>(call, tiles, tile_first, tile_last, panel, first, count, scratch);
-      block += count / kFormat.units * kFormat.block_bytes();
-      first += count;
-    } while (first < tiles.units);
+      const std::int64_t left = tiles.units - chunk.first;
+      chunk.count = left < kDepth ? left : kDepth;
+      chunk.end = chunk.block + chunk.count / kFormat.units * kFormat.block_bytes();
+      Unpacked<kType>::fill(chunk.block, chunk.count, scratch);
+      multiply_tiles<kType>(call, tiles, tile_first, tile_last, chunk);
+      chunk.block = chunk.end;
+      chunk.first += chunk.count;
+    } while (chunk.first < tiles.units);
   }
 }
 

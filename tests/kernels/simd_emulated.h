@@ -42,6 +42,8 @@ inline IntVec load_u8(const std::uint8_t* p) {
   return v;
 }
 
+inline void prefetch_line(std::uintptr_t) {}
+
 constexpr int kQuantisedTile = 12;
 constexpr int kQuantisedFew = 4;
 constexpr int kSignedOffset = 128;
