@@ -44,12 +44,13 @@ def numbers(pattern, text):
 
 def fuzzing():
     for log in sorted((ROOT / "build/fuzz").glob("*.log")):
-        progress = re.findall(r"^#(\d+): cov: (\d+) .*time: (\d+)s", log.read_text(errors="replace"),
-                              re.MULTILINE)
-        if progress:
-            runs, edges, seconds = map(int, progress[-1])
+        done = re.search(r"^fuzzed: (\d+) executions, (\d+) edges, (\d+) processor seconds$",
+                         log.read_text(errors="replace"), re.MULTILINE)
+        if done:
+            runs, edges, seconds = map(int, done.groups())
             findings = list((ROOT / "build/fuzz/findings" / log.stem).glob("*"))
-            yield (f"libFuzzer, target {log.stem}, {seconds} s", "`tests/fuzz/run.sh`",
+            yield (f"libFuzzer, target {log.stem}, {seconds / 60:.0f} processor minutes",
+                   "`tests/fuzz/run.sh`",
                    f"{runs:,} executions, {edges:,} edges: {len(findings)} findings")
 
 
