@@ -2,7 +2,7 @@
 // Matrix product with quantised weights, included by quantised_<isa>.cc after simd_<isa>.h, simd.h
 // and dot_<isa>.h.
 //
-// A single row multiplies the codes as they are unpacked. Of more rows, a panel's codes are
+// One row or few multiply the codes as they are unpacked. Of more rows, a panel's codes are
 // unpacked once, kDepth units at a time, to a scratch that stays in the first-level cache while all
 // tiles of rows pass by; in between their sums rest in y, which changes no bit of them. Meanwhile
 // the weights after those are fetched, so that unpacking does not wait for memory.
@@ -38,73 +38,90 @@ constexpr std::int64_t lines_of(std::int64_t bytes, std::int64_t shares) {
   return (bytes + shares * kLine - 1) / (shares * kLine);
 }
 
-// Adds one unit to the sums of a single row. `x`: its record.
-template <BlockType kType>
-[[gnu::always_inline]] inline void add_unit(Vec (&sums)[kVecs], const std::byte* unit,
-                                            const typename UnitScales<kType>::Head* heads,
-                                            const std::byte* x) {
+// Adds one unit to the sums of a tile's rows, unpacking its codes on the way. `x`: its record.
+template <BlockType kType, int kRows>
+[[gnu::always_inline]] inline void add_packed(Vec (&sums)[kRows][kVecs], const std::byte* unit,
+                                              const typename UnitScales<kType>::Head* heads,
+                                              const std::byte* x) {
   constexpr QuantisedFormat kFormat = quantised_format(kType);
   constexpr int kCount = kCodeVectors / kFormat.groups;  // of a group
   constexpr int kMost = partial_products(kFormat.bits);
   constexpr int kChunk = kMost < kCount ? kMost : kCount;
   constexpr bool kSigned = kFormat.bits == 8;
-  using X = Record<1, kFormat.groups>;
+  using X = Record<kRows, kFormat.groups>;
 #pragma GCC unroll 2
   for (int g = 0; g < kFormat.groups; ++g) {
-    const Vec row_scale = broadcast(X::scale(x, 0, g));
 #pragma GCC unroll 4
     for (int v = 0; v < kVecs; ++v) {
-      IntVec total{};
-      if constexpr (is_corrected(kFormat)) total = X::correction(x, 0, g);
+      IntVec totals[kRows];
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        totals[r] = is_corrected(kFormat) ? X::correction(x, r, g) : IntVec{};
+      }
 #pragma GCC unroll 8
       for (int c = g * kCount; c < (g + 1) * kCount; c += kChunk) {
-        Partial partial{};
+        Partial partials[kRows] = {};
 #pragma GCC unroll 8
         for (int j = c; j < c + kChunk; ++j) {
           const Bytes codes = code_vector<kFormat.bits>(unit + v * kVecBytes, j);
-          const IntVec four = broadcast_four(X::codes(x, 0) + 4 * j);
-          partial =
-              j == c ? products<kSigned>(codes, four) : add_products<kSigned>(partial, codes, four);
+#pragma GCC unroll 16
+          for (int r = 0; r < kRows; ++r) {
+            const IntVec four = broadcast_four(X::codes(x, r) + 4 * j);
+            partials[r] = j == c ? products<kSigned>(codes, four)
+                                 : add_products<kSigned>(partials[r], codes, four);
+          }
         }
-        total = add_partial(total, partial);
+#pragma GCC unroll 16
+        for (int r = 0; r < kRows; ++r) totals[r] = add_partial(totals[r], partials[r]);
       }
-      const Vec scale = UnitScales<kType>::scale(heads[v], unit, g, v) * row_scale;
-      sums[v] = fused(to_float(total), scale, sums[v]);
-      if constexpr (kFormat.has_min) {
-        sums[v] = fused(UnitScales<kType>::min(heads[v], unit, g, v),
-                        broadcast(X::scaled_sum(x, 0, g)), sums[v]);
+      const Vec weight_scale = UnitScales<kType>::scale(heads[v], unit, g, v);
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        const Vec scale = weight_scale * broadcast(X::scale(x, r, g));
+        sums[r][v] = fused(to_float(totals[r]), scale, sums[r][v]);
+        if constexpr (kFormat.has_min) {
+          sums[r][v] = fused(UnitScales<kType>::min(heads[v], unit, g, v),
+                             broadcast(X::scaled_sum(x, r, g)), sums[r][v]);
+        }
       }
     }
   }
 }
 
-template <BlockType kType>
-void multiply_row(const QuantisedCall& call, const QuantisedTiles& tiles, std::int64_t panel) {
+// A panel and the only tile.
+template <BlockType kType, int kRows>
+void multiply_packed(const QuantisedCall& call, const QuantisedTiles& tiles, std::int64_t panel) {
   constexpr QuantisedFormat kFormat = quantised_format(kType);
-  using Head = typename UnitScales<kType>::Head;
   const std::int64_t output = panel * kPanelOutputs;
   const std::byte* block = call.panels + panel * call.panel_bytes;
   const std::byte* x = tiles.records;
-  Vec sums[kVecs];
+  Vec sums[kRows][kVecs];
+#pragma GCC unroll 4
   for (int v = 0; v < kVecs; ++v) {
-    sums[v] = call.bias == nullptr
-                  ? Vec{}
-                  : load_outputs(call.bias + output + v * kLanes, call.n - output - v * kLanes);
+    const std::int64_t place = output + v * kLanes;
+    const Vec bias = call.bias == nullptr ? Vec{} : load_outputs(call.bias + place, call.n - place);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
   }
   for (std::int64_t u = 0; u < tiles.units; u += kFormat.units) {
-    Head heads[kVecs];
+    typename UnitScales<kType>::Head heads[kVecs];
     for (int v = 0; v < kVecs; ++v) heads[v] = UnitScales<kType>::head(block, v);
     const std::byte* unit = block + kFormat.head_bytes();
     for (int i = 0; i < kFormat.units; ++i) {
       prefetch(unit, kFormat.block_bytes() / kFormat.units);
-      add_unit<kType>(sums, unit, heads, x);
+      add_packed<kType, kRows>(sums, unit, heads, x);
       unit += kFormat.unit_bytes();
-      x += Record<1, kFormat.groups>::kBytes;
+      x += Record<kRows, kFormat.groups>::kBytes;
     }
     block += kFormat.block_bytes();
   }
-  for (int v = 0; v < kVecs; ++v) {
-    store_outputs(call.y + output + v * kLanes, sums[v], call.n - output - v * kLanes);
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) {
+      const std::int64_t place = output + v * kLanes;
+      store_outputs(call.y + r * call.ldy + place, sums[r][v], r < tiles.m ? call.n - place : 0);
+    }
   }
 }
 
@@ -333,10 +350,13 @@ void multiply_quantised(const QuantisedCall& call, const QuantisedTiles& tiles,
                         std::int64_t tile_first, std::int64_t tile_last, std::int64_t panel_first,
                         std::int64_t panel_last) {
   constexpr QuantisedFormat kFormat = quantised_format(kType);
+  const bool is_few = tiles.tiles == 1 && tiles.last_height <= kQuantisedFew;
+  const auto multiply_few =
+      tiles.last_height == 1 ? multiply_packed<kType, 1> : multiply_packed<kType, kQuantisedFew>;
   alignas(kVectorBytes) std::byte scratch[kDepth * Unpacked<kType>::kBytes];
   for (std::int64_t panel = panel_first; panel < panel_last; ++panel) {
-    if (tiles.m == 1) {
-      multiply_row<kType>(call, tiles, panel);
+    if (is_few) {
+      multiply_few(call, tiles, panel);
       continue;
     }
     Chunk chunk{panel, 0, 0, call.panels + panel * call.panel_bytes, nullptr, scratch};

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 

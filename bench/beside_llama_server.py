@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`quire serve` beside llama-server on the same GGUF file, by the same requests, in one run.
+
+Eight clients at once, each with a prompt of 32 tokens of its own and 64 new tokens: tokens a second
+in all. Then one client: the answer of one token after 1,024 tokens that nobody has sent before, and
+after the same with 16 others behind them, which both servers remember. The two take turns, the best
+of all rounds counts.
+
+    bench/beside_llama_server.py [--model FILE.gguf] [--rounds 5]
+"""
+import argparse
+import concurrent.futures
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import random
+import socket
+import subprocess
+import time
+
+import llama_cpp
+
+FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+CLIENTS = 8
+PROMPT, NEW = 32, 64
+PREFIX, TAIL = 1024, 16
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    home = os.environ.get("QUIRE_HOME", os.path.expanduser("~/.cache/quire"))
+    parser.add_argument("--model", default=os.path.join(home, "models/smollm2", FILE))
+    parser.add_argument("--build", type=pathlib.Path, default="build/release", help="of Quire")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    llama_cpp.add_option(parser)
+    return parser.parse_args()
+
+
+def free_port():
+    with socket.socket() as any_port:
+        any_port.bind(("127.0.0.1", 0))
+        return any_port.getsockname()[1]
+
+
+class Server:
+    def __init__(self, command):
+        self.port = free_port()
+        self.process = subprocess.Popen([str(part) for part in (*command, "--port", self.port)],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.wait()
+
+    def wait(self):
+        for _ in range(600):
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                connection = http.client.HTTPConnection("127.0.0.1", self.port)
+                connection.request("GET", "/health")
+                if connection.getresponse().status == 200:
+                    return
+            assert self.process.poll() is None, f"{self.process.args[0]} ended"
+            time.sleep(0.1)
+        raise TimeoutError(self.process.args[0])
+
+    def complete(self, ids, new):
+        """Milliseconds that an answer of `new` tokens takes."""
+        body = {"model": "any", "prompt": ids, "max_tokens": new, "temperature": 0,
+                "ignore_eos": True}
+        start = time.monotonic()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        connection.request("POST", "/v1/completions", json.dumps(body),
+                           {"Content-Type": "application/json"})
+        reply = connection.getresponse()
+        answer = json.loads(reply.read())
+        assert reply.status == 200, answer
+        assert answer["usage"]["completion_tokens"] == new, answer["usage"]
+        return 1000 * (time.monotonic() - start)
+
+
+def draw(count):
+    return [random.randrange(1000, 40000) for _ in range(count)]
+
+
+def together(server):
+    prompts = [draw(PROMPT) for _ in range(CLIENTS)]
+    start = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(lambda ids: server.complete(ids, NEW), prompts))
+    return CLIENTS * NEW / (time.monotonic() - start)
+
+
+def first_tokens(server):
+    prefix = draw(PREFIX)
+    cold = server.complete(prefix + draw(TAIL), 1)
+    warm = min(server.complete(prefix + draw(TAIL), 1) for _ in range(4))
+    return cold, warm
+
+
+def main():
+    options = parse()
+    random.seed(0)
+    program, = llama_cpp.build(options.peer, "llama-server")
+    servers = {
+        "quire": Server([options.build / "bin/quire", "serve", options.model, "--threads",
+                         options.threads]),
+        "llama-server": Server([program, "-m", options.model, "-t", options.threads, "-np", CLIENTS,
+                                "-c", CLIENTS * 2048, "--no-webui"])}
+    rate = dict.fromkeys(servers, 0.0)
+    cold = dict.fromkeys(servers, 1e9)
+    warm = dict.fromkeys(servers, 1e9)
+    for _ in range(options.rounds):
+        for name, server in servers.items():
+            rate[name] = max(rate[name], together(server))
+            one_cold, one_warm = first_tokens(server)
+            cold[name] = min(cold[name], one_cold)
+            warm[name] = min(warm[name], one_warm)
+    for server in servers.values():
+        server.process.terminate()
+    ours, theirs = servers
+    print(f"{pathlib.Path(options.model).name}, {options.threads} threads, best of {options.rounds}")
+    print(f"{CLIENTS} clients, tokens a second: quire {rate[ours]:.0f}, {theirs} {rate[theirs]:.0f}, "
+          f"ratio {rate[ours] / rate[theirs]:.2f}")
+    for what, times in (("cold", cold), ("warm", warm)):
+        print(f"{PREFIX} + {TAIL} tokens, {what}, ms: quire {times[ours]:.1f}, {theirs} "
+              f"{times[theirs]:.1f}, ratio {times[theirs] / times[ours]:.2f}")
+
+
+if __name__ == "__main__":
+    main()
