@@ -33,6 +33,36 @@ TEST_F(StoreFaults, DiskTier) {
   survive({kFileCalls, kSqlCalls, kMemoryCalls}, {[] {}, use, works});
 }
 
+// A tier that stays open after a fault stores and loads again.
+TEST_F(StoreFaults, OpenDiskTierGoesOn) {
+  std::unique_ptr<PrefixCache> prefixes;
+  // How much came from the file.
+  const auto serve = [&] {
+    Generator own(model_, {.threads = 1, .prefix_cache = prefixes.get()});
+    const Result result = own.generate(request_of(3));
+    EXPECT_EQ(result.ids, reference_ids(3));
+    prefixes->flush();
+    prefixes->clear();
+    return result.cache.reused.disk;
+  };
+  survive({kSqlCalls, kMemoryCalls},
+          {[&] {
+             prefixes.reset();
+             empty(folder_.path());
+             prefixes = std::make_unique<PrefixCache>(PrefixCacheOptions{
+                 .block_size = 16, .disk_path = folder_.file("prefixes.sqlite")});
+           },
+           [&] {
+             serve();  // stores
+             serve();  // loads
+           },
+           [&](bool) {
+             serve();
+             EXPECT_GT(serve(), 0);
+             expect_no_pages(*prefixes, prefix_model());
+           }});
+}
+
 class SemanticFile : public Faults {
  protected:
   std::unique_ptr<SemanticCache> open(SemanticCacheOptions options = {}) const {
