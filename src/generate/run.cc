@@ -133,7 +133,6 @@ void Run::expire() {
 }
 
 Result Run::finish(Clock::time_point called) {
-  rollback_.keep();
   Result result = report();
   const Clock::time_point now = Clock::now();
   const Clock::time_point started = started_.value_or(now);
@@ -147,6 +146,7 @@ Result Run::finish(Clock::time_point called) {
   t.decode_tokens_per_s =
       per_second(std::max<std::int64_t>(result.usage.completion_tokens - std::ssize(answers_), 0),
                  t.decode_ms);
+  rollback_.keep();
   return result;
 }
 

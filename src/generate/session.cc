@@ -102,10 +102,6 @@ Result Session::Impl::answer(std::vector<Message> conversation, const Request& s
   ids = prompt;
   ids.insert(ids.end(), result.ids.begin(), result.ids.end());
   ids.resize(static_cast<std::size_t>(cache->length()));
-  if (result.finish_reason != FinishReason::kCancelled) {
-    conversation.push_back({"assistant", result.text});
-    messages = std::move(conversation);
-  }
   result.usage.prompt_tokens = std::ssize(prompt);
   result.usage.uncached_tokens = std::ssize(prompt);
   result.usage.total_tokens = std::ssize(prompt) + result.usage.completion_tokens;
@@ -113,6 +109,10 @@ Result Session::Impl::answer(std::vector<Message> conversation, const Request& s
   result.cache.reused.memory = reused.tokens;
   result.cache.why_not_more = reused.why;
   finish(begun, settings, result);
+  if (result.finish_reason != FinishReason::kCancelled) {
+    conversation.push_back({"assistant", result.text});
+    messages = std::move(conversation);
+  }
   return result;
 }
 

@@ -40,6 +40,8 @@ std::int64_t Sqlite::integer(const std::string& sql) {
 std::int64_t Sqlite::last_row() const { return sqlite3_last_insert_rowid(get()); }
 
 SqliteTransaction::SqliteTransaction(Sqlite& database, const char* begin) : database_(database) {
+  // One before could not even be undone, for want of memory.
+  if (sqlite3_get_autocommit(database.get()) == 0) database_.run("ROLLBACK");
   database_.run(begin);
 }
 

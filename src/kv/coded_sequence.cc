@@ -215,7 +215,13 @@ void CodedSequence::prepare(std::int64_t n) {
                  page_bytes(group, p, common_->coded));
   }
   std::vector<PageRef> pages = common_->account->allocate(sizes);
-  pass_ = Pass{n, {}};
+  Pass pass{n, {}};
+  // From here on nothing fails.
+  pass.undo.reserve(tables_.size());
+  for (Table& table : tables_) {
+    make_room(table.slots, static_cast<std::size_t>(pages_for(end, p)));
+  }
+  pass_ = std::move(pass);
   install(std::move(pages), end);
 }
 

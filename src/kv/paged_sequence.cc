@@ -173,6 +173,9 @@ void PagedSequence::prepare(std::int64_t n) {
   }
   std::vector<PageRef> pages = pool_impl().account->allocate(sizes);
   Pass pass{n, {}};
+  // From here on nothing fails.
+  pass.undo.reserve(tables_.size());
+  for (Table& table : tables_) make_room(table.pages, needed);
   auto next = pages.begin();
   for (std::size_t g = 0; g < tables_.size(); ++g) {
     Table& table = tables_[g];

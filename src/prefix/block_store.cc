@@ -3,18 +3,21 @@
 
 namespace quire {
 
-BlockId BlockStore::allocate() {
-  if (!free_.empty()) {
-    const BlockId id = free_.back();
-    free_.pop_back();
-    return id;
-  }
-  if (next_ % kChunk == 0) {
+void BlockStore::make_room(BlockId count) {
+  while (free_.size() + chunks_.size() * kChunk - next_ < count) {
+    free_.reserve((chunks_.size() + 1) * kChunk);
     chunks_.push_back(
         {std::make_unique<Block[]>(kChunk),
          std::make_unique<TokenId[]>(kChunk * static_cast<std::size_t>(block_size_))});
   }
-  return next_++;
+}
+
+BlockId BlockStore::allocate() {
+  make_room(1);
+  if (free_.empty()) return next_++;
+  const BlockId id = free_.back();
+  free_.pop_back();
+  return id;
 }
 
 void BlockStore::free(BlockId id) {
@@ -49,8 +52,12 @@ BlockId KeyTable::find(const BlockStore& store, const BlockKey& key) const {
   return kNoBlock;
 }
 
+void KeyTable::make_room(const BlockStore& store, std::size_t count) {
+  while ((used_ + count) * 4 > slots_.size() * 3) grow(store);
+}
+
 void KeyTable::insert(const BlockStore& store, BlockId id) {
-  if ((used_ + 1) * 4 > slots_.size() * 3) grow(store);
+  make_room(store, 1);
   std::size_t slot = home(store[id].key);
   while (slots_[slot] != kNoBlock) slot = (slot + 1) & (slots_.size() - 1);
   slots_[slot] = id;

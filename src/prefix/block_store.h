@@ -39,8 +39,10 @@ class BlockStore {
  public:
   explicit BlockStore(std::int64_t block_size) : block_size_(block_size) {}
 
+  // Room for so many more blocks: allocate() does not fail then.
+  void make_room(BlockId count);
   BlockId allocate();
-  void free(BlockId id);
+  void free(BlockId id);  // never fails
 
   Block& operator[](BlockId id) { return chunks_[id / kChunk].blocks[id % kChunk]; }
   const Block& operator[](BlockId id) const { return chunks_[id / kChunk].blocks[id % kChunk]; }
@@ -82,6 +84,8 @@ class KeyTable {
   // The block with this (reduced) key, or kNoBlock.
   BlockId find(const BlockStore& store, const BlockKey& key) const;
 
+  // Room for so many more blocks: insert() does not fail then.
+  void make_room(const BlockStore& store, std::size_t count);
   // REQUIRES: no block of this key is present.
   void insert(const BlockStore& store, BlockId id);
   void erase(const BlockStore& store, BlockId id);

@@ -109,30 +109,31 @@ PrefixCache::~PrefixCache() = default;
 
 PrefixMatch PrefixCache::lookup(const PrefixModel& model, std::span<const TokenId> tokens,
                                 const PrefixScope& scope) {
-  return PrefixMatch(Impl::search(impl_, model, tokens, scope, /*whole=*/false));
+  return Impl::search(impl_, model, tokens, scope, /*whole=*/false);
 }
 
 PrefixMatch PrefixCache::lookup_whole(const PrefixModel& model, std::span<const TokenId> tokens,
                                       const PrefixScope& scope) {
-  return PrefixMatch(Impl::search(impl_, model, tokens, scope, /*whole=*/true));
+  return Impl::search(impl_, model, tokens, scope, /*whole=*/true);
 }
 
-std::unique_ptr<PrefixMatch::Impl> PrefixCache::Impl::search(const std::shared_ptr<Impl>& self,
-                                                             const PrefixModel& model,
-                                                             std::span<const TokenId> tokens,
-                                                             const PrefixScope& scope, bool whole) {
-  std::unique_ptr<PrefixMatch::Impl> match;
+// What was found lets go of its pages when something fails after that, without the lock.
+PrefixMatch PrefixCache::Impl::search(const std::shared_ptr<Impl>& self, const PrefixModel& model,
+                                      std::span<const TokenId> tokens, const PrefixScope& scope,
+                                      bool whole) {
+  PrefixMatch found;
   {
     const Access access(*self);
-    match = self->find(model, tokens, scope, whole);
+    auto match = self->find(model, tokens, scope, whole);
     match->cache = self;
-    if (self->queues.empty()) self->account(*match, tokens);
+    found = PrefixMatch(std::move(match));
+    if (self->queues.empty()) self->account(*found.impl_, tokens);
   }
-  if (self->queues.empty()) return match;
-  self->search_tiers(*match, tokens);
+  if (self->queues.empty()) return found;
+  self->search_tiers(*found.impl_, tokens);
   const Access access(*self);
-  self->account(*match, tokens);
-  return match;
+  self->account(*found.impl_, tokens);
+  return found;
 }
 
 std::int64_t PrefixCache::pin(const PrefixModel& model, std::span<const TokenId> tokens,

@@ -245,6 +245,10 @@ std::optional<BlockId> PrefixIndex::insert(const BlockKey& space, BlockId parent
                                            std::span<const TokenId> tokens,
                                            const InsertOptions& options) {
   Impl& index = *impl_;
+  // What can fail for want of memory comes first, and so that letting go of blocks never can.
+  index.store.make_room(2);
+  index.table.make_room(index.store, 2);
+  index.evictable.make_room(static_cast<std::size_t>(index.stats.blocks) + 1);
   const bool full = static_cast<std::int64_t>(tokens.size()) == index.options.block_size;
   BlockId root = parent;
   if (parent == kNoBlock) {

@@ -83,17 +83,17 @@ BlockKey PrefixCache::Impl::space_of(const PrefixModel& model, const PrefixScope
 }
 
 void PrefixCache::Impl::forget(const EvictedBlock& block) {
+  const bool expired = block.reason == MissReason::kExpired;
+  if (options.on_event && block.reason != MissReason::kNone) {
+    events_.push_back({expired ? PrefixEvent::Kind::kExpired : PrefixEvent::Kind::kEvicted,
+                       index.key(block.block), std::ssize(index.tokens(block.block))});
+  }
   Kept& kept = kept_[block.payload];
   stats.bytes -= SharedBlocks::bytes(kept.pages);
   kept = {};
   free_payloads_.push_back(block.payload);
   if (block.reason == MissReason::kNone) return;
-  const bool expired = block.reason == MissReason::kExpired;
   ++(expired ? stats.expired_blocks : stats.evicted_blocks);
-  if (options.on_event) {
-    events_.push_back({expired ? PrefixEvent::Kind::kExpired : PrefixEvent::Kind::kEvicted,
-                       index.key(block.block), std::ssize(index.tokens(block.block))});
-  }
 }
 
 std::unique_ptr<PrefixMatch::Impl> PrefixCache::Impl::find(const PrefixModel& model,

@@ -79,10 +79,8 @@ class PrefixCache::Impl {
 
   // These: REQUIRE no Access.
   // A whole lookup: memory, then the tiers.
-  static std::unique_ptr<PrefixMatch::Impl> search(const std::shared_ptr<Impl>& self,
-                                                   const PrefixModel& model,
-                                                   std::span<const TokenId> tokens,
-                                                   const PrefixScope& scope, bool whole);
+  static PrefixMatch search(const std::shared_ptr<Impl>& self, const PrefixModel& model,
+                            std::span<const TokenId> tokens, const PrefixScope& scope, bool whole);
   // Looks for more of the text in the tiers, and takes what there is into memory.
   void search_tiers(PrefixMatch::Impl& match, std::span<const TokenId> tokens);
   void flush();

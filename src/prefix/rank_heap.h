@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -30,6 +31,11 @@ class RankHeap {
   bool empty() const { return slots_.empty(); }
   BlockId top() const { return slots_.front(); }
   std::size_t bytes() const { return slots_.capacity() * sizeof(BlockId); }
+
+  // Room for so many blocks in all: push() does not fail then.
+  void make_room(std::size_t count) {
+    if (count > slots_.capacity()) slots_.reserve(std::max(count, 2 * slots_.capacity()));
+  }
 
   void push(BlockStore& store, BlockId id) {
     slots_.push_back(id);

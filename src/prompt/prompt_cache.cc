@@ -119,9 +119,14 @@ bool PromptCache::Impl::put(std::string key, Entry entry, Milliseconds ttl) {
   entry.ttl = ttl.count() > 0 ? ttl : options.ttl;
   entry.expires = now() + entry.ttl;
   entry.rank = next_rank_++;
-  by_rank_.emplace(entry.rank, key);
+  const auto rank = by_rank_.emplace(entry.rank, key).first;
+  try {
+    entries.emplace(std::move(key), std::move(entry));
+  } catch (...) {
+    by_rank_.erase(rank);
+    throw;
+  }
   stats.bytes += bytes;
-  entries.emplace(std::move(key), std::move(entry));
   return true;
 }
 

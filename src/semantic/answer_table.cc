@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace quire {
 
@@ -11,6 +12,19 @@ namespace {
 // What maps, sets and allocations take beside an entry's own bytes, about.
 constexpr std::size_t kEntryOverhead = 512;
 constexpr std::size_t kPartitionOverhead = 512;
+
+// Puts `to` in the place of `from`; where that is there, it takes no memory.
+template <typename Value>
+void replace(std::set<Value>& values, const std::type_identity_t<Value>& from,
+             const std::type_identity_t<Value>& to) {
+  auto node = values.extract(from);
+  if (node.empty()) {
+    values.insert(to);
+    return;
+  }
+  node.value() = to;
+  values.insert(std::move(node));
+}
 
 std::size_t bytes_of(const SemanticScope& s) {
   return s.name_space.size() + s.model.size() + s.system_prompt.size() + s.history.size() +
@@ -72,9 +86,10 @@ const AnswerPartition* AnswerTable::find(const SemanticScope& scope) const {
 }
 
 AnswerPartition& AnswerTable::partition(const SemanticScope& scope) {
-  auto& place = partitions_[scope_key(scope)];
+  auto& [key, place] = *partitions_.try_emplace(scope_key(scope)).first;
   if (!place) {
     place = std::make_unique<AnswerPartition>(scope, dimension_);
+    place->name = &key;
     partition_bytes_ += sizeof(AnswerPartition) + kPartitionOverhead + 2 * bytes_of(scope);
   }
   return *place;
@@ -89,44 +104,73 @@ AnswerEntry* AnswerTable::entry(std::uint64_t id) {
 AnswerPartition& AnswerTable::partition_of(std::uint64_t id) { return *owner_.at(id); }
 
 AnswerEntry& AnswerTable::add(AnswerPartition& to, AnswerEntry entry, std::span<const float> unit) {
-  const std::size_t before = to.vectors.bytes();
   const std::vector<float> zeros(unit.empty() ? dimension_ : 0);
-  to.vectors.add(unit.empty() ? std::span<const float>(zeros) : unit);
-  vector_bytes_ += to.vectors.bytes() - before;
   to.entries.push_back(std::make_unique<AnswerEntry>(std::move(entry)));
   AnswerEntry& added = *to.entries.back();
-  to.rows[added.id] = to.entries.size() - 1;
-  to.by_exact[exact_key(added.prompt, added.ids)] = added.id;
-  to.by_normal[added.normal] = added.id;
+  try {
+    const std::size_t before = to.vectors.bytes();
+    to.vectors.add(unit.empty() ? std::span<const float>(zeros) : unit);
+    vector_bytes_ += to.vectors.bytes() - before;
+    to.rows.emplace(added.id, to.entries.size() - 1);
+    owner_.emplace(added.id, &to);
+    if (added.expires) expiries_.emplace(*added.expires, added.id);
+    rank(added);
+    auto& normal = *to.by_normal.try_emplace(added.normal, added.id).first;
+    auto& exact = *to.by_exact.try_emplace(exact_key(added.prompt, added.ids), added.id).first;
+    normal.second = added.id;
+    exact.second = added.id;
+    added.exact = &exact.first;
+  } catch (...) {
+    take_out(to, to.entries.size() - 1);
+    throw;
+  }
   to.stats.entries = std::ssize(to.entries);
-  owner_[added.id] = &to;
   entry_bytes_ += added.bytes();
-  if (added.expires) expiries_.emplace(*added.expires, added.id);
-  rank(added);
   return added;
 }
 
 void AnswerTable::remove(std::uint64_t id) {
   AnswerPartition& from = *owner_.at(id);
   const std::size_t row = from.rows.at(id);
+  entry_bytes_ -= from.entries[row]->bytes();
+  take_out(from, row);
+}
+
+void AnswerTable::remove(std::uint64_t id, std::uint64_t old) {
+  AnswerPartition& from = *owner_.at(id);
+  const AnswerEntry& entry = *from.entries[from.rows.at(id)];
+  from.by_exact.at(*entry.exact) = old;
+  from.by_normal.at(entry.normal) = old;
+  remove(id);
+}
+
+// Takes an entry out of all places where it is by now. Never fails.
+void AnswerTable::take_out(AnswerPartition& from, std::size_t row) {
   const std::unique_ptr<AnswerEntry> entry = std::move(from.entries[row]);
-  entry_bytes_ -= entry->bytes();
+  const std::uint64_t id = entry->id;
   if (row + 1 != from.entries.size()) {
     from.entries[row] = std::move(from.entries.back());
-    from.rows[from.entries[row]->id] = row;
+    from.rows.at(from.entries[row]->id) = row;
   }
   from.entries.pop_back();
   from.rows.erase(id);
-  const std::size_t before = from.vectors.bytes();
-  from.vectors.remove(row);
-  vector_bytes_ -= before - from.vectors.bytes();
-  from.by_exact.erase(exact_key(entry->prompt, entry->ids));
-  const auto normal = from.by_normal.find(entry->normal);
-  if (normal != from.by_normal.end() && normal->second == id) from.by_normal.erase(normal);
+  if (from.vectors.rows() > from.entries.size()) {
+    const std::size_t before = from.vectors.bytes();
+    from.vectors.remove(row);
+    vector_bytes_ -= before - from.vectors.bytes();
+  }
+  const auto forget = [id](auto& ids, const std::string& key) {
+    const auto found = ids.find(key);
+    if (found != ids.end() && found->second == id) ids.erase(found);
+  };
+  if (entry->exact != nullptr) forget(from.by_exact, *entry->exact);
+  forget(from.by_normal, entry->normal);
   from.stats.entries = std::ssize(from.entries);
   if (entry->expires) expiries_.erase({*entry->expires, id});
-  order_.erase(ranks_.at(id));
-  ranks_.erase(id);
+  if (const auto rank = ranks_.find(id); rank != ranks_.end()) {
+    order_.erase(rank->second);
+    ranks_.erase(rank);
+  }
   owner_.erase(id);
   if (from.entries.empty()) drop_partition(from);
 }
@@ -136,27 +180,24 @@ void AnswerTable::drop_partition(const AnswerPartition& partition) {
   if (partition.guards || partition.stats.semantic_errors.reported > 0) return;
   partition_bytes_ -= sizeof(AnswerPartition) + kPartitionOverhead + 2 * bytes_of(partition.scope);
   vector_bytes_ -= partition.vectors.bytes();
-  partitions_.erase(scope_key(partition.scope));
+  partitions_.erase(partitions_.find(*partition.name));
 }
 
 void AnswerTable::rank(const AnswerEntry& entry) {
-  const auto old = ranks_.find(entry.id);
-  const bool known = old != ranks_.end();
-  if (known && eviction_ == SemanticEviction::kFifo) return;
-  if (known) order_.erase(old->second);
+  const auto [place, is_new] = ranks_.try_emplace(entry.id);
+  if (!is_new && eviction_ == SemanticEviction::kFifo) return;
   ++tick_;
   const Rank next{eviction_ == SemanticEviction::kLfu ? entry.uses : tick_, tick_, entry.id};
-  ranks_[entry.id] = next;
-  order_.insert(next);
+  replace(order_, std::exchange(place->second, next), next);
 }
 
 void AnswerTable::touch(AnswerEntry& entry, WallTime now, bool sliding) {
   ++entry.uses;
   rank(entry);
-  if (!sliding || !entry.ttl) return;
-  if (entry.expires) expiries_.erase({*entry.expires, entry.id});
+  if (!sliding || !entry.expires) return;
+  const WallTime before = *entry.expires;
   entry.expires = now + *entry.ttl;
-  expiries_.emplace(*entry.expires, entry.id);
+  replace(expiries_, {before, entry.id}, {*entry.expires, entry.id});
 }
 
 std::optional<std::uint64_t> AnswerTable::next_to_evict(std::optional<std::uint64_t> but) const {

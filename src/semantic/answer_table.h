@@ -46,7 +46,8 @@ struct AnswerEntry {
   std::optional<WallTime> expires;
   Learned learned;
   // Not kept in a file.
-  std::string normal;  // normalized_question(prompt)
+  std::string normal;                  // normalized_question(prompt)
+  const std::string* exact = nullptr;  // its key among by_exact
   double last_score = 1;
   bool last_semantic = false;
   std::uint64_t uses = 0;
@@ -68,9 +69,10 @@ struct AnswerPartition {
   const AnswerEntry* normal(const std::string& text) const;
 
   SemanticScope scope;
-  VectorTable vectors;  // row i is that of entries[i]; zeros when it has no vector
+  const std::string* name = nullptr;  // its key among the table's partitions
+  VectorTable vectors;                // row i is that of entries[i]; zeros when it has no vector
   std::vector<std::unique_ptr<AnswerEntry>> entries;
-  std::unordered_map<std::string, std::uint64_t> by_exact;
+  std::unordered_map<std::string, std::uint64_t> by_exact;   // the latest
   std::unordered_map<std::string, std::uint64_t> by_normal;  // the latest
   std::unordered_map<std::uint64_t, std::size_t> rows;
   std::optional<GuardSet> guards;
@@ -92,11 +94,15 @@ class AnswerTable {
   AnswerEntry* entry(std::uint64_t id);
   AnswerPartition& partition_of(std::uint64_t id);  // REQUIRES: there is such an entry
 
-  // REQUIRES: no entry of its id or exact key is there.
+  // REQUIRES: no entry of its id is there. One of its exact key is found by it no more. Where
+  // memory is lacking, all is as before.
   AnswerEntry& add(AnswerPartition& to, AnswerEntry entry, std::span<const float> unit);
-  void remove(std::uint64_t id);  // REQUIRES: there is such an entry
+  // Never fails. REQUIRES: there is such an entry.
+  void remove(std::uint64_t id);
+  // The same, and the entry `old` is found again in its place.
+  void remove(std::uint64_t id, std::uint64_t old);
 
-  // A hit: recency and uses; a sliding expiry starts again.
+  // A hit: recency and uses; a sliding expiry starts again. Never fails.
   void touch(AnswerEntry& entry, WallTime now, bool sliding);
 
   std::optional<std::uint64_t> next_to_evict(std::optional<std::uint64_t> but) const;
@@ -111,6 +117,7 @@ class AnswerTable {
   using Rank = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // …, id
 
   void rank(const AnswerEntry& entry);
+  void take_out(AnswerPartition& from, std::size_t row);
   void drop_partition(const AnswerPartition& partition);
 
   std::size_t dimension_;

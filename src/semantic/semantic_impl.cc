@@ -190,7 +190,8 @@ bool SemanticCache::Impl::serve(std::uint64_t id, const std::string& prompt, Ans
   hit.level = level;
   hit.score = score;
   hit.matched = entry->prompt;
-  hit.age = std::chrono::duration_cast<std::chrono::milliseconds>(time - entry->stored);
+  hit.age = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::max(time - entry->stored, WallTime::duration::zero()));  // the clock may have gone back
   result.hit = std::move(hit);
   result.miss = SemanticMiss::kNone;
   return true;
@@ -251,16 +252,19 @@ std::optional<std::uint64_t> SemanticCache::Impl::store(const SemanticEntry& giv
 
   const std::unique_lock lock(mutex_);
   expire();
-  std::optional<std::uint64_t> old;
-  if (const AnswerPartition* partition = table_.find(given.scope)) {
-    const AnswerEntry* found = partition->exact(exact_key(entry.prompt, entry.ids));
-    if (found != nullptr) old = found->id;
-  }
-  entry.id = ++last_id_;
-  if (file_) file_->replace(old, given.scope, entry, sight.unit);
-  if (old) table_.remove(*old);
   AnswerPartition& partition = table_.partition(given.scope);
-  table_.add(partition, std::move(entry), sight.unit);
+  const AnswerEntry* found = partition.exact(exact_key(entry.prompt, entry.ids));
+  const auto old = found != nullptr ? std::optional(found->id) : std::nullopt;
+  entry.id = ++last_id_;
+  // The file comes last of what may fail: it keeps what memory has.
+  const AnswerEntry& added = table_.add(partition, std::move(entry), sight.unit);
+  try {
+    if (file_) file_->replace(old, given.scope, added, sight.unit);
+  } catch (...) {
+    old ? table_.remove(added.id, *old) : table_.remove(added.id);
+    throw;
+  }
+  if (old) table_.remove(*old);
   ++totals_.stored;
   ++partition.stats.stored;
   make_room(last_id_);

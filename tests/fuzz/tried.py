@@ -73,11 +73,17 @@ def bad_inputs(programs):
 
 
 def faults(programs):
-    count, = numbers(r"^\w+: (\d+) faults survived$",
-                     run(programs / "quire_faults_test"))
-    yield ("each call of open, read, write, sync, rename and mmap failing in saving, loading, the disk "
-           "tier and the semantic store; `operator new` in `generate()`", "`tests/faults`",
-           f"{count} faults: a typed error or the right answer, nothing lost")
+    survived = r"^\w+: (\d+) faults survived$"
+    count, = numbers(survived, run(programs / "quire_faults_test"))
+    yield ("calls of the system (open, read, write, sync, rename, mmap), of SQLite and of `operator "
+           "new` failing one by one in loading, converting, generating, every KV cache, sessions, "
+           "snapshots, documents, and the prefix, prompt and semantic caches with their files; clocks "
+           "that jump", "`tests/faults`",
+           f"{count:,} faults: a typed error or the right answer, no file or page lost")
+    count, = numbers(survived, run(programs / "quire_faults_redis_test"))
+    yield ("calls on the lines to a Redis failing one by one, and `operator new`, behind the prefix "
+           "and the answer cache", "`tests/faults/redis_faults_test.cc`",
+           f"{count:,} faults: the right answer each time")
 
 
 def kills(programs):

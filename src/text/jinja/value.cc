@@ -11,22 +11,22 @@ namespace {
 
 // Objects whose last reference went away are destroyed one after another instead of within each
 // other, so that a long chain of them does not exhaust the stack: the outermost destructor of a
-// thread destroys, those within it only hand over. The pointer has no destructor of its own, so
-// values may outlive everything a thread tears down.
-using Waiting = std::vector<std::shared_ptr<Object>>;
-thread_local Waiting* waiting = nullptr;
+// thread destroys, those within it only hand over. That takes no memory: what waits is a chain. The
+// pointer has no destructor of its own, so values may outlive everything a thread tears down.
+thread_local std::shared_ptr<Object>* waiting = nullptr;
 
 void destroy(std::shared_ptr<Object> object) {
   if (waiting != nullptr) {
-    waiting->push_back(std::move(object));
+    object->waits_behind = std::move(*waiting);
+    *waiting = std::move(object);
     return;
   }
-  Waiting mine;
+  std::shared_ptr<Object> mine;
   waiting = &mine;
   object.reset();
-  while (!mine.empty()) {
-    object = std::move(mine.back());
-    mine.pop_back();
+  while (mine != nullptr) {
+    object = std::move(mine);
+    mine = std::move(object->waits_behind);
     object.reset();
   }
   waiting = nullptr;

@@ -69,6 +69,8 @@ class Object {
   virtual std::optional<Value> attribute(std::string_view name);
   virtual bool callable() const { return false; }
   virtual Value call(Interpreter& interpreter, Arguments arguments);
+
+  std::shared_ptr<Object> waits_behind;  // once this is to be destroyed
 };
 
 // How an undefined value came to be: what is said when it is used.
