@@ -2,9 +2,9 @@
 #include "kernels/linear.h"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 
+#include "kernels/claims.h"
 #include "kernels/linear_kernels.h"
 
 namespace quire::kernels {
@@ -13,9 +13,6 @@ namespace {
 // Rows that a thread takes at once: their inputs, kDepth at a time, stay in the second-level
 // cache while all panels pass by. A multiple of every tile height.
 constexpr std::int64_t kRowBlock = 96;
-
-// Units of work that a thread takes at once, so that one which is held up delays nobody much.
-constexpr std::int64_t kClaimsPerThread = 8;
 
 // Below this many pairs a hand-over to other threads costs more than it saves.
 constexpr std::int64_t kSmall = 16384;
@@ -36,21 +33,16 @@ LinearBlock block_for(const LinearKernels& kernels, DType dtype) {
 
 void multiply(const LinearKernels& kernels, LinearBlock block, const LinearCall& call,
               std::int64_t m, std::int64_t panels, ThreadPool* pool) {
-  // A unit is a block of rows by a group of panels; units of a row block follow each other.
+  // What threads take is groups of panels for a block of rows; those of a block follow each other.
   const std::int64_t row_blocks = (m + kRowBlock - 1) / kRowBlock;
-  const std::int64_t threads = pool == nullptr ? 1 : pool->size();
-  const std::int64_t claims = (threads * kClaimsPerThread + row_blocks - 1) / row_blocks;
-  const std::int64_t stream = kernels.stream_panels;
-  const std::int64_t group = std::max<std::int64_t>(1, panels / claims / stream) * stream;
+  const std::int64_t group = kernels.stream_panels;
   const std::int64_t groups = (panels + group - 1) / group;
-
-  std::atomic<std::int64_t> next{0};
+  Claims claims(row_blocks * groups, pool);
   run_on(pool, [&](int, int) {
-    for (std::int64_t unit = next++; unit < row_blocks * groups; unit = next++) {
-      const std::int64_t row = unit / groups * kRowBlock;
-      const std::int64_t panel = unit % groups * group;
-      block(call, row, std::min(m, row + kRowBlock), panel, std::min(panels, panel + group));
-    }
+    claims.over_rows(groups, [&](std::int64_t row_block, std::int64_t first, std::int64_t last) {
+      const std::int64_t row = row_block * kRowBlock;
+      block(call, row, std::min(m, row + kRowBlock), first * group, std::min(panels, last * group));
+    });
   });
 }
 

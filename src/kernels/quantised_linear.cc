@@ -2,9 +2,9 @@
 #include "kernels/quantised_linear.h"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 
+#include "kernels/claims.h"
 #include "kernels/quantised_kernels.h"
 
 namespace quire::kernels {
@@ -15,9 +15,6 @@ using std::int64_t;
 // Rows that a thread takes at once: their activations stay in the second-level cache while all
 // panels pass by.
 constexpr int64_t kRowBlock = 192;
-
-// Units of work that a thread takes at once, so that one which is held up delays nobody much.
-constexpr int64_t kClaimsPerThread = 8;
 
 // Below this many activations a hand-over to other threads costs more than it saves.
 constexpr int64_t kSmall = 16384;
@@ -46,23 +43,16 @@ void linear(const QuantisedMatrix& w, const float* x, int64_t m, int64_t ldx, co
     quantise(x, ldx, offset, tiles, slice.first, slice.last);
   });
 
-  // A unit is a block of tiles by a group of panels; units of a block of tiles follow each other.
+  // What threads take is panels for a block of tiles; those of a block follow each other.
   const QuantisedCall call{w.data(), w.panel_bytes(), w.rows(), bias, y, ldy};
   const auto product = kernels.product[QuantisedKernels::index(w.type())];
   const int64_t block = kRowBlock / kernels.tile_rows;
-  const int64_t blocks = divide_up(tiles.tiles, block);
-  const int64_t threads = pool == nullptr ? 1 : pool->size();
-  const int64_t claims = divide_up(threads * kClaimsPerThread, blocks);
-  const int64_t group = std::max<int64_t>(1, w.panels() / claims);
-  const int64_t groups = divide_up(w.panels(), group);
-  std::atomic<int64_t> next{0};
+  Claims claims(divide_up(tiles.tiles, block) * w.panels(), pool);
   run_on(pool, [&](int, int) {
-    for (int64_t unit = next++; unit < blocks * groups; unit = next++) {
-      const int64_t tile = unit / groups * block;
-      const int64_t panel = unit % groups * group;
-      product(call, tiles, tile, std::min(tiles.tiles, tile + block), panel,
-              std::min(w.panels(), panel + group));
-    }
+    claims.over_rows(w.panels(), [&](int64_t row, int64_t first, int64_t last) {
+      const int64_t tile = row * block;
+      product(call, tiles, tile, std::min(tiles.tiles, tile + block), first, last);
+    });
   });
 }
 
