@@ -3,11 +3,12 @@
 // against a reference. Results may differ by the rounding of sums in another order.
 #include "kernels/attention.h"
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <memory>
 #include <vector>
 
-#include "gtest/gtest.h"
 #include "tests/kernels/isas.h"
 #include "tests/kernels/random_floats.h"
 
