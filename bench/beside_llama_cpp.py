@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Quire beside llama.cpp on the same GGUF file, in one run: prefill of 512 tokens, decode of 64, and
+"""Quire beside llama.cpp on the same GGUF file, in one run: prefill (512 tokens), decode (64), and
 what a process that answers with one token takes: time from its start to its end, and memory of its
 own (mapped pages of files not counted).
 
@@ -23,8 +23,6 @@ import llama_cpp
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 PROMPT = "The capital of France is"
-PREFILL = 512
-DECODE = 64
 
 
 def parse():
@@ -33,6 +31,8 @@ def parse():
     parser.add_argument("--model", default=os.path.join(home, "models/smollm2", FILE))
     parser.add_argument("--build", type=pathlib.Path, default="build/release", help="of Quire")
     parser.add_argument("--dtype", default="native")
+    parser.add_argument("--prefill", type=int, default=512)
+    parser.add_argument("--decode", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     llama_cpp.add_option(parser)
@@ -41,14 +41,14 @@ def parse():
 
 def llama(program, options):
     rows = json.loads(llama_cpp.run([program, "-m", options.model, "-t", options.threads,
-                                     "-p", PREFILL, "-n", DECODE, "-r", "1", "-o", "json"]))
+                                     "-p", options.prefill, "-n", options.decode, "-r", "1", "-o", "json"]))
     return {"decode" if row["n_gen"] else "prefill": row["avg_ts"] for row in rows}
 
 
 def quire(options):
-    ids = random.Random(0).sample(range(1000, 40000), PREFILL)
+    ids = random.Random(0).sample(range(1000, 40000), options.prefill)
     lines = [{"ids": ids, "max_new_tokens": 1, "prefix_cache": False},
-             {"ids": ids[:1], "max_new_tokens": DECODE + 1, "ignore_eos": True,
+             {"ids": ids[:1], "max_new_tokens": options.decode + 1, "ignore_eos": True,
               "prefix_cache": False}]
     text = "".join(json.dumps(line) + "\n" for line in lines * 2)
     out = llama_cpp.run([options.build / "bin/quire", "generate", options.model, "--jsonl", "--dtype",

@@ -47,7 +47,8 @@ def free_port():
 
 
 class Server:
-    def __init__(self, command):
+    def __init__(self, model, command):
+        self.model = model
         self.port = free_port()
         self.process = subprocess.Popen([str(part) for part in (*command, "--port", self.port)],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -66,7 +67,7 @@ class Server:
 
     def complete(self, ids, new):
         """Milliseconds that an answer of `new` tokens takes."""
-        body = {"model": "any", "prompt": ids, "max_tokens": new, "temperature": 0,
+        body = {"model": self.model, "prompt": ids, "max_tokens": new, "temperature": 0,
                 "ignore_eos": True}
         start = time.monotonic()
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
@@ -102,11 +103,19 @@ def main():
     options = parse()
     random.seed(0)
     program, = llama_cpp.build(options.peer, "llama-server")
-    servers = {
-        "quire": Server([options.build / "bin/quire", "serve", options.model, "--threads",
-                         options.threads]),
-        "llama-server": Server([program, "-m", options.model, "-t", options.threads, "-np", CLIENTS,
-                                "-c", CLIENTS * 2048, "--no-webui"])}
+    commands = {
+        "quire": [options.build / "bin/quire", "serve", options.model, "--threads", options.threads],
+        "llama-server": [program, "-m", options.model, "-t", options.threads, "-np", CLIENTS, "-c",
+                         CLIENTS * 2048, "--no-webui"]}
+    with contextlib.ExitStack() as stack:
+        servers = {}
+        for name, command in commands.items():
+            servers[name] = Server(options.model, command)
+            stack.callback(servers[name].process.terminate)
+        measure(options, servers)
+
+
+def measure(options, servers):
     rate = dict.fromkeys(servers, 0.0)
     cold = dict.fromkeys(servers, 1e9)
     warm = dict.fromkeys(servers, 1e9)
@@ -116,8 +125,6 @@ def main():
             one_cold, one_warm = first_tokens(server)
             cold[name] = min(cold[name], one_cold)
             warm[name] = min(warm[name], one_warm)
-    for server in servers.values():
-        server.process.terminate()
     ours, theirs = servers
     print(f"{pathlib.Path(options.model).name}, {options.threads} threads, best of {options.rounds}")
     print(f"{CLIENTS} clients, tokens a second: quire {rate[ours]:.0f}, {theirs} {rate[theirs]:.0f}, "
