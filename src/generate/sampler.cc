@@ -4,12 +4,13 @@
 #include <quire/error.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
+
+#include "kernels/elementwise.h"
 
 namespace quire {
 namespace {
@@ -36,29 +37,14 @@ std::mt19937_64 seeded(std::uint64_t seed, std::uint64_t stream) {
                   std::to_string(bad - logits.begin()));
 }
 
-// Also the check that next() promises, since everything starts from the largest logit. It runs for
-// every token over the whole vocabulary: several maxima side by side, which compilers make vectors.
+// Also the check that next() promises, since everything starts from the largest logit.
 float largest_of(std::span<const float> logits) {
-  constexpr std::size_t kSideBySide = 16;
-  std::array<float, kSideBySide> best;
-  best.fill(kRemoved);
-  int bad = 0;
-  const auto look_at = [&](std::size_t i, std::size_t lane) {
-    const float x = logits[i + lane];
-    bad |= x < std::numeric_limits<float>::infinity() ? 0 : 1;
-    best[lane] = x > best[lane] ? x : best[lane];
-  };
-  std::size_t i = 0;
-  for (; i + kSideBySide <= logits.size(); i += kSideBySide) {
-    for (std::size_t lane = 0; lane < kSideBySide; ++lane) look_at(i, lane);
-  }
-  for (; i < logits.size(); ++i) look_at(i, 0);
-  if (bad != 0) refuse_number(logits);
-  const float largest = *std::ranges::max_element(best);
-  if (largest == kRemoved) {
+  const Largest found = kernels::largest(logits.data(), std::ssize(logits));
+  if (found.above) refuse_number(logits);
+  if (found.value == kRemoved) {
     throw Error(ErrorCode::kBadNumber, "logits", "expected a finite number, found none");
   }
-  return largest;
+  return found.value;
 }
 
 // The softmax of x is weight(x) over the sum of all weights. Sums are taken in double.
@@ -113,8 +99,8 @@ void keep_min_p(std::span<float> logits, double min_p) {
 }
 
 // Of equals the first.
-TokenId likeliest(std::span<const float> logits) {
-  return static_cast<TokenId>(std::ranges::find(logits, largest_of(logits)) - logits.begin());
+TokenId likeliest(std::span<const float> logits, float largest) {
+  return static_cast<TokenId>(std::ranges::find(logits, largest) - logits.begin());
 }
 
 // The token at which the running probability, by id, passes a uniform number.
@@ -169,6 +155,10 @@ void Sampler::penalise(std::span<float> logits) const {
   }
 }
 
+bool Sampler::processes() const {
+  return sampling_.repetition_penalty != 1 || sampling_.temperature != 0;
+}
+
 void Sampler::process(std::span<float> logits) const {
   penalise(logits);
   if (sampling_.temperature == 0) return;
@@ -182,10 +172,13 @@ void Sampler::process(std::span<float> logits) const {
 }
 
 TokenId Sampler::next(std::span<float> logits) {
-  largest_of(logits);
-  process(logits);
+  float largest = largest_of(logits);
+  if (processes()) {
+    process(logits);
+    largest = largest_of(logits);
+  }
   const TokenId id =
-      sampling_.temperature == 0 ? likeliest(logits) : draw(logits, largest_of(logits), random_);
+      sampling_.temperature == 0 ? likeliest(logits, largest) : draw(logits, largest, random_);
   if (static_cast<std::size_t>(id) >= seen_.size()) seen_.resize(static_cast<std::size_t>(id) + 1);
   seen_[static_cast<std::size_t>(id)] = true;
   return id;

@@ -36,6 +36,7 @@ class Sampler {
 
  private:
   void penalise(std::span<float> logits) const;
+  bool processes() const;  // whether process() may change anything
 
   Sampling sampling_;
   std::vector<bool> seen_;  // by token id; grows as needed

@@ -140,4 +140,6 @@ void softmax(float* x, int64_t ldx, int64_t rows, int64_t cols, ThreadPool* pool
   });
 }
 
+Largest largest(const float* x, int64_t count) { return active().largest(x, count); }
+
 }  // namespace quire::kernels

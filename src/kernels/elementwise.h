@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "kernels/elementwise_kernels.h"
 #include "kernels/thread_pool.h"
 
 namespace quire::kernels {
@@ -66,5 +67,8 @@ void softcap(float* x, std::int64_t ldx, float cap, std::int64_t rows, std::int6
 
 // Each row becomes exp(x - max) / sum, in place. A row of -inf alone, or with a NaN, becomes NaN.
 void softmax(float* x, std::int64_t ldx, std::int64_t rows, std::int64_t cols, ThreadPool* pool);
+
+// Of one row, on the caller's thread.
+Largest largest(const float* x, std::int64_t count);
 
 }  // namespace quire::kernels

@@ -161,12 +161,48 @@ void softmax(const float* x, std::int64_t ldx, std::int64_t rows, std::int64_t c
   }
 }
 
+Largest largest(const float* x, std::int64_t count) {
+  constexpr int kSideBySide = 4;
+  constexpr float kInfinity = __builtin_inff();
+  Vec most[kSideBySide];
+  for (Vec& lanes : most) lanes = broadcast(-kInfinity);
+  IntVec above{};
+  IntVec below{};
+  const auto look_at = [&](Vec v, Vec& lanes) {
+    lanes = v > lanes ? v : lanes;
+    above |= ~(v < broadcast(kInfinity));
+    below |= ~(v > broadcast(-kInfinity));
+  };
+  std::int64_t i = 0;
+  for (; i + kSideBySide * kLanes <= count; i += kSideBySide * kLanes) {
+    for (int j = 0; j < kSideBySide; ++j) look_at(load(x + i + j * kLanes), most[j]);
+  }
+  for (; i + kLanes <= count; i += kLanes) look_at(load(x + i), most[0]);
+  if (i < count) {  // the row's end, filled up with one of it
+    float end[kLanes];
+    store(end, broadcast(x[i]));
+    std::memcpy(end, x + i, static_cast<std::size_t>(count - i) * sizeof(float));
+    look_at(load(end), most[0]);
+  }
+  Largest found{-kInfinity, false, false};
+  for (const Vec& lanes : most) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      found.value = lanes[lane] > found.value ? lanes[lane] : found.value;
+    }
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    found.above |= above[lane] != 0;
+    found.below |= below[lane] != 0;
+  }
+  return found;
+}
+
 constexpr ElementwiseKernels kElementwise = {
     rms_norm,       layer_norm,     rotate,
     gate_up<silu>,  gate_up<gelu>,  gate_up<gelu_tanh>,
     activate<silu>, activate<gelu>, activate<gelu_tanh>,
     add_scaled,     scale,          softcap,
-    softmax,
+    softmax,        largest,
 };
 
 }  // namespace

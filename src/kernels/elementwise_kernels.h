@@ -9,6 +9,13 @@
 
 namespace quire {
 
+// The largest of a row's numbers, and what among them is none.
+struct Largest {
+  float value;  // -infinity if there is none
+  bool above;   // a NaN or infinity is among them
+  bool below;   // a NaN or -infinity is
+};
+
 struct ElementwiseKernels {
   using Unary = void (*)(const float* x, std::int64_t ldx, std::int64_t rows, std::int64_t cols,
                          float* y, std::int64_t ldy);
@@ -28,6 +35,7 @@ struct ElementwiseKernels {
   Unary silu, gelu, gelu_tanh;
   Scaled add_scaled, scale, softcap;
   Unary softmax;
+  Largest (*largest)(const float* x, std::int64_t count);
 };
 
 extern const ElementwiseKernels kElementwisePortable;

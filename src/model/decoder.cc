@@ -4,11 +4,11 @@
 #include <quire/error.h>
 
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kernels/elementwise.h"
 #include "model/moe.h"
 
 namespace quire {
@@ -57,20 +57,12 @@ class CachePass {
   std::size_t prepared_ = 0;
 };
 
-bool is_finite(const float* values, std::int64_t count) {
-  constexpr std::uint32_t kExponent = 0x7f800000;
-  bool finite = true;
-  for (std::int64_t i = 0; i < count; ++i) {
-    finite &= (std::bit_cast<std::uint32_t>(values[i]) & kExponent) != kExponent;
-  }
-  return finite;
-}
-
 void check_finite(const at::Tensor& logits, std::span<const Sequence> batch) {
   const float* row = logits.const_data_ptr<float>();
   for (std::size_t i = 0; i < batch.size(); ++i) {
     for (std::int64_t back = batch[i].logits; back > 0; --back, row += logits.size(1)) {
-      if (is_finite(row, logits.size(1))) continue;
+      const Largest found = kernels::largest(row, logits.size(1));
+      if (!found.above && !found.below) continue;
       const std::int64_t token = tokens_of(batch[i]) - back;
       throw Error(ErrorCode::kBadNumber, "logits",
                   "expected numbers, found NaN or infinity after token " + std::to_string(token) +

@@ -143,6 +143,27 @@ TEST_P(ElementwiseTest, SoftmaxOfNothingOrNanIsNan) {
   }
 }
 
+TEST_P(ElementwiseTest, TheLargestOfARowAndWhatIsNoNumber) {
+  for (int64_t count = 0; count < 140; ++count) {
+    const Floats row = random_floats(count, static_cast<unsigned>(count), 4);
+    const Largest found = kernels::largest(row.data(), count);
+    EXPECT_EQ(found.value, row.empty() ? -kInfinity : *std::max_element(row.begin(), row.end()));
+    EXPECT_FALSE(found.above || found.below);
+    for (const float odd : {kNan, kInfinity, -kInfinity}) {
+      for (int64_t at = 0; at < count; ++at) {
+        Floats changed = row;
+        changed[static_cast<std::size_t>(at)] = odd;
+        const Largest other = kernels::largest(changed.data(), count);
+        EXPECT_EQ(other.above, odd != -kInfinity);
+        EXPECT_EQ(other.below, odd != kInfinity);
+        if (odd == -kInfinity) {
+          EXPECT_EQ(other.value, *std::max_element(changed.begin(), changed.end()));
+        }
+      }
+    }
+  }
+}
+
 TEST_P(ElementwiseTest, RmsNormEqualsADoubleReference) {
   for (const int64_t cols : {1, 7, 8, 33, 64, 576, 1001}) {
     const Floats x = random_floats(2 * cols, 6, 3);
