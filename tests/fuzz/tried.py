@@ -44,10 +44,10 @@ def numbers(pattern, text):
 
 def fuzzing():
     for log in sorted((ROOT / "build/fuzz").glob("*.log")):
-        done = re.search(r"^fuzzed: (\d+) executions, (\d+) edges, (\d+) processor seconds$",
-                         log.read_text(errors="replace"), re.MULTILINE)
+        done = re.findall(r"^fuzzed: (\d+) executions, (\d+) edges, (\d+) processor seconds$",
+                          log.read_text(errors="replace"), re.MULTILINE)
         if done:
-            runs, edges, seconds = map(int, done.groups())
+            runs, edges, seconds = map(int, done[-1])
             findings = list((ROOT / "build/fuzz/findings" / log.stem).glob("*"))
             yield (f"libFuzzer, target {log.stem}, {seconds / 60:.0f} processor minutes",
                    "`tests/fuzz/run.sh`",
