@@ -10,9 +10,7 @@ take, measured by quire_linear_bench.
 
     bench/beside_llama_cpp.py [--model FILE.gguf] [--dtype native] [--rounds 5]
 """
-import argparse
 import json
-import os
 import pathlib
 import random
 import re
@@ -21,27 +19,22 @@ import time
 
 import llama_cpp
 
-FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 PROMPT = "The capital of France is"
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    home = os.environ.get("QUIRE_HOME", os.path.expanduser("~/.cache/quire"))
-    parser.add_argument("--model", default=os.path.join(home, "models/smollm2", FILE))
-    parser.add_argument("--build", type=pathlib.Path, default="build/release", help="of Quire")
+    parser = llama_cpp.parser(__doc__)
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--dtype", default="native")
     parser.add_argument("--prefill", type=int, default=512)
     parser.add_argument("--decode", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=2)
-    llama_cpp.add_option(parser)
     return parser.parse_args()
 
 
 def llama(program, options):
     rows = json.loads(llama_cpp.run([program, "-m", options.model, "-t", options.threads,
-                                     "-p", options.prefill, "-n", options.decode, "-r", "1", "-o", "json"]))
+                                     "-p", options.prefill, "-n", options.decode, "-r", "1",
+                                     "-o", "json"]))
     return {"decode" if row["n_gen"] else "prefill": row["avg_ts"] for row in rows}
 
 

@@ -9,12 +9,10 @@ of all rounds counts.
 
     bench/beside_llama_server.py [--model FILE.gguf] [--rounds 5]
 """
-import argparse
 import concurrent.futures
 import contextlib
 import http.client
 import json
-import os
 import pathlib
 import random
 import socket
@@ -23,21 +21,9 @@ import time
 
 import llama_cpp
 
-FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CLIENTS = 8
 PROMPT, NEW = 32, 64
 PREFIX, TAIL = 1024, 16
-
-
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    home = os.environ.get("QUIRE_HOME", os.path.expanduser("~/.cache/quire"))
-    parser.add_argument("--model", default=os.path.join(home, "models/smollm2", FILE))
-    parser.add_argument("--build", type=pathlib.Path, default="build/release", help="of Quire")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=2)
-    llama_cpp.add_option(parser)
-    return parser.parse_args()
 
 
 def free_port():
@@ -100,7 +86,9 @@ def first_tokens(server):
 
 
 def main():
-    options = parse()
+    parser = llama_cpp.parser(__doc__)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
     random.seed(0)
     program, = llama_cpp.build(options.peer, "llama-server")
     commands = {

@@ -9,7 +9,6 @@ release).
 
     bench/beside_llama_simple.py [--model FILE.gguf] [--rounds 5]
 """
-import argparse
 import os
 import pathlib
 import subprocess
@@ -19,19 +18,8 @@ import time
 import llama_cpp
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 PROMPT = "The capital of France is"
 MIB = 1 << 20
-
-
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    home = os.environ.get("QUIRE_HOME", os.path.expanduser("~/.cache/quire"))
-    parser.add_argument("--model", default=os.path.join(home, "models/smollm2", FILE))
-    parser.add_argument("--build", type=pathlib.Path, default="build/release", help="of Quire")
-    parser.add_argument("--rounds", type=int, default=5)
-    llama_cpp.add_option(parser)
-    return parser.parse_args()
 
 
 def stripped_size(path):
@@ -70,7 +58,7 @@ def first_token_seconds(command, echoed):
 
 
 def main():
-    options = parse()
+    options = llama_cpp.parser(__doc__).parse_args()
     peer, = llama_cpp.build(options.peer, "llama-simple")
     source = llama_cpp.source(options.peer)
     hello, streaming = (options.build / "bin" / name for name in ("hello", "streaming"))

@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """llama.cpp for the benchmarks that measure it beside Quire: built once, for this machine, from the
 source package of llama-cpp-python that pip fetches."""
+import argparse
 import os
 import pathlib
 import subprocess
 import sys
 import tarfile
 
+FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DGGML_NATIVE=ON", "-DLLAMA_CURL=OFF",
            "-DLLAMA_BUILD_UI=OFF", "-DBUILD_SHARED_LIBS=OFF")
 
 
-def add_option(parser):
-    parser.add_argument("--peer", type=pathlib.Path, default="build/llama.cpp",
-                        help="where llama.cpp is, or is to be built (some ten minutes)")
+def parser(description):
+    """The options that all of them have; the model is the packaged one unless named."""
+    options = argparse.ArgumentParser(description=description.splitlines()[0])
+    home = os.environ.get("QUIRE_HOME", os.path.expanduser("~/.cache/quire"))
+    options.add_argument("--model", default=os.path.join(home, "models/smollm2", FILE))
+    options.add_argument("--build", type=pathlib.Path, default="build/release", help="of Quire")
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--peer", type=pathlib.Path, default="build/llama.cpp",
+                         help="where llama.cpp is, or is to be built (some ten minutes)")
+    return options
 
 
 def run(command, **options):

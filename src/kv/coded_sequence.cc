@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "io/make_room.h"
+
 namespace quire {
 namespace {
 

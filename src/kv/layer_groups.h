@@ -3,7 +3,6 @@
 
 #include <quire/kv_cache.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -39,12 +38,6 @@ KvEncoding encoding_of(DType dtype);
 
 // Bytes of one page of a group.
 std::int64_t page_bytes(const LayerGroup& group, std::int64_t page_tokens, KvEncoding encoding);
-
-// Room for so many values in all, so that adding them cannot fail. Grows as push_back does.
-template <typename Value>
-void make_room(std::vector<Value>& values, std::size_t count) {
-  if (count > values.capacity()) values.reserve(std::max(count, 2 * values.capacity()));
-}
 
 inline std::int64_t pages_for(std::int64_t tokens, std::int64_t page_tokens) {
   return (tokens + page_tokens - 1) / page_tokens;

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "io/make_room.h"
+
 namespace quire {
 
 PagedSequence::PagedSequence(std::shared_ptr<PagePool> pool) : pool_(std::move(pool)) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "io/make_room.h"
 #include "prefix/block_store.h"
 
 namespace quire {
@@ -33,9 +33,7 @@ class RankHeap {
   std::size_t bytes() const { return slots_.capacity() * sizeof(BlockId); }
 
   // Room for so many blocks in all: push() does not fail then.
-  void make_room(std::size_t count) {
-    if (count > slots_.capacity()) slots_.reserve(std::max(count, 2 * slots_.capacity()));
-  }
+  void make_room(std::size_t count) { quire::make_room(slots_, count); }
 
   void push(BlockStore& store, BlockId id) {
     slots_.push_back(id);

@@ -28,8 +28,8 @@ trap 'rm -rf "$scratch"' EXIT
 
 processors=$(nproc)
 
-# Fuzzes TARGET for some seconds into its log; prints the processor seconds that it took. To be run
-# in a subshell, whose children count.
+# Fuzzes TARGET for some seconds into $scratch/log; prints the processor seconds that it took. To be
+# run in a subshell, whose children count.
 fuzz() {
   local target=$1 limit=$2 program=quire_fuzz status=0
   [ "$target" != server ] || program=quire_fuzz_server
@@ -37,7 +37,7 @@ fuzz() {
     UBSAN_OPTIONS=print_stacktrace=1 exec "bin/$program" --target="$target" \
     -max_total_time="$limit" -fork="$processors" -timeout=20 -rss_limit_mb=4096 \
     -artifact_prefix="findings/$target/" "corpus/$target" "seeds/$target") \
-    >> "build/fuzz/$target.log" 2>&1 || status=$?
+    > "$scratch/log" 2>&1 || status=$?
   times > "$scratch/times"  # of this shell; of its children: "1m2.3s 0m0.4s"
   awk -F'[ms ]' 'NR == 2 { printf "%d\n", 60 * ($1 + $4) + $2 + $5 }' "$scratch/times"
   return $status
@@ -50,19 +50,18 @@ for target in "${targets[@]}"; do
   log=build/fuzz/$target.log findings=build/fuzz/findings/$target
   mkdir -p "build/fuzz/corpus/$target" "$findings"
   : > "$log"
-  spent=0 executions=0 status=0
+  spent=0 executions=0 edges=0 status=0
   while [ $spent -lt $((seconds * processors)) ] && [ $status -eq 0 ]; do
     took=$(fuzz "$target" $(((seconds * processors - spent + processors - 1) / processors))) ||
       status=$?
     spent=$((spent + took))
-    # The last line of progress: "#12345: cov: 678 ft: 910 …".
-    last=$(grep -aE '^#[0-9]+: cov: ' "$log" | tail -1 || true)
-    more=$(sed -E 's/^#([0-9]+):.*/\1/' <<< "$last")
-    executions=$((executions + ${more:-0}))
+    cat "$scratch/log" >> "$log"
+    # The last line of progress, if there is one: "#12345: cov: 678 ft: 910 …".
+    more=$(sed -nE 's/^#([0-9]+): cov: ([0-9]+) .*/\1 \2/p' "$scratch/log" | tail -1)
+    [ -z "$more" ] || { executions=$((executions + ${more% *})); edges=${more#* }; }
   done
-  edges=$(sed -E 's/.* cov: ([0-9]+) .*/\1/' <<< "$last")
   found=$(find "$findings" -type f | wc -l)
-  echo "fuzzed: $executions executions, ${edges:-0} edges, $spent processor seconds" >> "$log"
+  echo "fuzzed: $executions executions, $edges edges, $spent processor seconds" >> "$log"
   echo "| $target | $executions | $edges | $spent | $found |"
   [ $status -eq 0 ] && [ "$found" -eq 0 ] || { failed=1; echo "$target: see $log" >&2; }
 done
