@@ -98,9 +98,17 @@ void keep_min_p(std::span<float> logits, double min_p) {
   }
 }
 
-// Of equals the first.
+// Of equals the first. The kernel passes over the blocks that lack it.
 TokenId likeliest(std::span<const float> logits, float largest) {
-  return static_cast<TokenId>(std::ranges::find(logits, largest) - logits.begin());
+  constexpr std::int64_t kBlock = 1024;
+  const std::int64_t count = std::ssize(logits);
+  std::int64_t first = 0;
+  while (count - first > kBlock &&
+         kernels::largest(logits.data() + first, kBlock).value < largest) {
+    first += kBlock;
+  }
+  return static_cast<TokenId>(std::find(logits.begin() + first, logits.end(), largest) -
+                              logits.begin());
 }
 
 // The token at which the running probability, by id, passes a uniform number.

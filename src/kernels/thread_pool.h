@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed set of workers that run one function together, in parts. Workers poll for some tens of
-// microseconds between runs, then sleep.
+// A fixed set of workers that run one function together, in parts. Workers poll for a fraction of
+// a millisecond between runs, then sleep.
 //
 // The parts of a run are claimed, not assigned: a thread that is late (asleep, or without a core
 // on a busy machine) delays nobody, because those that are there do its part.

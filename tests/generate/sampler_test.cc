@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <quire/error.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <random>
 #include <set>
 
 #include "io/json.h"
@@ -48,6 +50,18 @@ TEST(Sampler, ProcessesAsTransformersDoes) {
 TEST(Sampler, GreedyTieGoesToTheLowestId) {
   std::vector<float> logits = {1, 3, 3, 2};
   EXPECT_EQ(Sampler({}, {}).next(logits), 1);
+}
+
+TEST(Sampler, GreedyFindsTheFirstOfTheLargestWhereverItIs) {
+  std::mt19937 random(1);
+  for (const std::size_t size : {1u, 1024u, 1025u, 4096u, 5000u}) {
+    for (int round = 0; round < 50; ++round) {
+      std::vector<float> logits(size);
+      for (float& x : logits) x = static_cast<float>(random() % 2000) - 1000;  // with equals
+      const auto first = std::ranges::max_element(logits) - logits.begin();
+      EXPECT_EQ(Sampler({}, {}).next(logits), first) << size;
+    }
+  }
 }
 
 TEST(Sampler, GreedyCountsItsOwnTokensForThePenalty) {
