@@ -13,7 +13,7 @@ namespace quire {
 namespace {
 
 constexpr int kQuantisedTile = 4;
-constexpr int kQuantisedFew = 2;
+constexpr int kQuantisedFew[] = {2};
 constexpr int kSignedOffset = 0;
 
 using Bytes = std::uint8_t __attribute__((vector_size(4 * kLanes)));

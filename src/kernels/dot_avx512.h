@@ -10,7 +10,7 @@ namespace quire {
 namespace {
 
 constexpr int kQuantisedTile = 12;
-constexpr int kQuantisedFew = 4;
+constexpr int kQuantisedFew[] = {4, 8};
 constexpr int kSignedOffset = 128;
 
 using Bytes = std::uint8_t __attribute__((vector_size(4 * kLanes)));

@@ -9,9 +9,9 @@
 namespace quire {
 namespace {
 
-constexpr int kQuantisedTile = 4;  // rows of a matrix product's tile,
-constexpr int kQuantisedFew = 2;   // and of the last one when few are left
-constexpr int kSignedOffset = 0;   // added to signed codes before they are multiplied
+constexpr int kQuantisedTile = 4;     // rows of a matrix product's tile,
+constexpr int kQuantisedFew[] = {2};  // of the last one when few are left, ascending
+constexpr int kSignedOffset = 0;      // added to signed codes before they are multiplied
 
 using Bytes = std::uint8_t __attribute__((vector_size(4 * kLanes)));
 

@@ -13,6 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
 
 // clang-format off
 #include "kernels/quantised_kernels.h"
@@ -24,7 +27,7 @@ namespace quire {
 namespace {
 
 // How far ahead weights are asked for, in bytes. It may run past a panel's end: into the next.
-constexpr std::int64_t kAhead = 4096;
+constexpr std::int64_t kAhead = 8192;
 constexpr std::int64_t kLine = 64;
 // Tiles that fetch the weights after those that they multiply: all, if there are no more.
 constexpr std::int64_t kFetchingTiles = 4;
@@ -294,6 +297,15 @@ void multiply_unpacked(const QuantisedTile& tile) {
   }
 }
 
+// Calls with(h), h a constant, if a last tile of few rows has `height`.
+template <typename With, std::size_t... kFew>
+void if_few(int height, const With& with, std::index_sequence<kFew...>) {
+  ((height == kQuantisedFew[kFew] ? with(std::integral_constant<int, kQuantisedFew[kFew]>())
+                                  : void()),
+   ...);
+}
+constexpr auto kFewHeights = std::make_index_sequence<std::size(kQuantisedFew)>();
+
 // Units of a panel, those of kDepth at most that are unpacked at once.
 struct Chunk {
   std::int64_t panel;
@@ -309,12 +321,16 @@ template <BlockType kType>
 void multiply_tiles(const QuantisedCall& call, const QuantisedTiles& tiles, std::int64_t tile_first,
                     std::int64_t tile_last, const Chunk& chunk) {
   constexpr QuantisedFormat kFormat = quantised_format(kType);
-  constexpr std::int64_t kFull = Record<kQuantisedTile, kFormat.groups>::kBytes;
+  constexpr std::int64_t kFull = record_bytes(kQuantisedTile, kFormat.groups);
+  const std::int64_t last = record_bytes(tiles.last_height, kFormat.groups);
   const std::int64_t output = chunk.panel * kPanelOutputs;
   // The first tiles share the fetching.
   const std::int64_t left = tile_last - tile_first;
   const std::int64_t fetching = left < kFetchingTiles ? left : kFetchingTiles;
   const std::int64_t lines = lines_of(kFormat.block_bytes() / kFormat.units, fetching);
+  auto multiply_last = multiply_unpacked<kType, kQuantisedTile>;
+  const auto choose = [&](auto h) { multiply_last = multiply_unpacked<kType, decltype(h)::value>; };
+  if_few(tiles.last_height, choose, kFewHeights);
   QuantisedTile tile{};
   tile.units = chunk.scratch;
   tile.codes = Unpacked<kType>::kCodesStay ? chunk.block + kFormat.head_bytes() : chunk.scratch;
@@ -323,13 +339,12 @@ void multiply_tiles(const QuantisedCall& call, const QuantisedTiles& tiles, std:
   tile.outputs = call.n - output;
   for (std::int64_t t = tile_first; t < tile_last; ++t) {
     const std::int64_t row = t * kQuantisedTile;
-    const bool few = t == tiles.tiles - 1 && tiles.last_height == kQuantisedFew;
+    const bool is_last = t == tiles.tiles - 1;
     const std::int64_t turn = t - tile_first;
     tile.lines = turn < fetching ? lines : 0;
     tile.ahead = chunk.end + turn * chunk.count * lines * kLine;
     tile.rows = tiles.m - row;
-    tile.x = tiles.records + t * tiles.units * kFull +
-             chunk.first * (few ? Record<kQuantisedFew, kFormat.groups>::kBytes : kFull);
+    tile.x = tiles.records + t * tiles.units * kFull + chunk.first * (is_last ? last : kFull);
     tile.y = call.y + row * call.ldy + output;
     tile.start = tile.y;
     tile.start_stride = call.ldy;
@@ -337,11 +352,7 @@ void multiply_tiles(const QuantisedCall& call, const QuantisedTiles& tiles, std:
       tile.start = call.bias == nullptr ? nullptr : call.bias + output;
       tile.start_stride = 0;
     }
-    if (few) {
-      multiply_unpacked<kType, kQuantisedFew>(tile);
-    } else {
-      multiply_unpacked<kType, kQuantisedTile>(tile);
-    }
+    (is_last ? multiply_last : multiply_unpacked<kType, kQuantisedTile>)(tile);
   }
 }
 
@@ -350,9 +361,10 @@ void multiply_quantised(const QuantisedCall& call, const QuantisedTiles& tiles,
                         std::int64_t tile_first, std::int64_t tile_last, std::int64_t panel_first,
                         std::int64_t panel_last) {
   constexpr QuantisedFormat kFormat = quantised_format(kType);
-  const bool is_few = tiles.tiles == 1 && tiles.last_height <= kQuantisedFew;
-  const auto multiply_few =
-      tiles.last_height == 1 ? multiply_packed<kType, 1> : multiply_packed<kType, kQuantisedFew>;
+  const bool is_few = tiles.tiles == 1 && tiles.last_height < kQuantisedTile;
+  auto multiply_few = multiply_packed<kType, 1>;
+  const auto choose = [&](auto h) { multiply_few = multiply_packed<kType, decltype(h)::value>; };
+  if_few(tiles.last_height, choose, kFewHeights);
   alignas(kVectorBytes) std::byte scratch[kDepth * Unpacked<kType>::kBytes];
   for (std::int64_t panel = panel_first; panel < panel_last; ++panel) {
     if (is_few) {

@@ -7,13 +7,15 @@
 #include <quire/checkpoint.h>
 #include <quire/cpu.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace quire {
 
 // Rows quantised in `tiles` tiles, all of QuantisedKernels::tile_rows but the last, which is of
-// `last_height` (rows past the m-th are zeros).
+// `last_height`, one of few_rows or tile_rows, or 1 if m is (rows past the m-th are zeros).
 struct QuantisedTiles {
   std::byte* records;
   std::int64_t m;
@@ -51,9 +53,19 @@ struct QuantisedKernels {
   Product product[kTypes];  // by index(); a tile of one row is for itself: m = 1
   Quantise quantise_by_32;
   Quantise quantise_by_16;
-  int signed_offset;  // that these kernels add to codes of 8 bits
-  int tile_rows;      // of a full tile
-  int few_rows;       // of the last tile, where no more are left; else it is a full one
+  int signed_offset;              // that these kernels add to codes of 8 bits
+  int tile_rows;                  // of a full tile
+  std::span<const int> few_rows;  // of the last tile where no more are left, ascending
+
+  // The tiles of m rows, without their records. REQUIRES: m > 0.
+  QuantisedTiles tiles_of(std::int64_t m, std::int64_t units) const {
+    QuantisedTiles tiles{nullptr, m, units, (m + tile_rows - 1) / tile_rows, tile_rows};
+    const std::int64_t left = m - (tiles.tiles - 1) * tile_rows;
+    const auto few = std::ranges::lower_bound(few_rows, left);
+    if (few != few_rows.end()) tiles.last_height = *few;
+    if (m == 1) tiles.last_height = 1;
+    return tiles;
+  }
 };
 
 extern const QuantisedKernels kQuantisedPortable;

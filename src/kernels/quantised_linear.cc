@@ -29,9 +29,7 @@ void linear(const QuantisedMatrix& w, const float* x, int64_t m, int64_t ldx, co
   const QuantisedKernels& kernels = quantised_kernels(active_isa());
   const QuantisedFormat format = quantised_format(w.type());
 
-  QuantisedTiles tiles{nullptr, m, w.cols() / kUnit, divide_up(m, kernels.tile_rows), 1};
-  const int64_t left = m - (tiles.tiles - 1) * kernels.tile_rows;
-  if (m > 1) tiles.last_height = left <= kernels.few_rows ? kernels.few_rows : kernels.tile_rows;
+  QuantisedTiles tiles = kernels.tiles_of(m, w.cols() / kUnit);
   const int64_t rows = (tiles.tiles - 1) * kernels.tile_rows + tiles.last_height;
   const auto records = std::make_unique_for_overwrite<std::byte[]>(
       static_cast<std::size_t>(rows * tiles.units * record_bytes(1, format.groups)));

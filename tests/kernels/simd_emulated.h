@@ -45,7 +45,7 @@ inline IntVec load_u8(const std::uint8_t* p) {
 inline void prefetch_line(std::uintptr_t) {}
 
 constexpr int kQuantisedTile = 12;
-constexpr int kQuantisedFew = 4;
+constexpr int kQuantisedFew[] = {4, 8};
 constexpr int kSignedOffset = 128;
 
 constexpr int partial_products(int) { return 8; }
