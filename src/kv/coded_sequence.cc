@@ -74,9 +74,11 @@ CodedSequence::CodedSequence(const KvSpec& spec, const QuantizedCacheOptions& op
   for (std::size_t g = 0; g < tables_.size(); ++g) {
     const LayerGroup& group = common_->layers.groups[g];
     Table& table = tables_[g];
-    table.first = parts.first(g, first_seen(length_, group.shape.window) / p, pages);
-    table.slots.resize(static_cast<std::size_t>(table.first));
-    for (std::int64_t i = table.first; i < pages; ++i) {
+    const std::int64_t first =
+        parts.first(g, first_seen_page(length_, group.shape.window, p), pages);
+    table.first = std::min(first, length_ / p);
+    table.slots.resize(static_cast<std::size_t>(first));
+    for (std::int64_t i = first; i < pages; ++i) {
       const bool coded = 1 <= i && i < coded_end(length_);
       const at::Tensor& bytes =
           parts.next(page_bytes(group, p, coded ? common_->coded : common_->full));
@@ -92,11 +94,14 @@ CacheParts CodedSequence::parts() const {
   parts.length = length_;
   const std::int64_t p = page_tokens();
   for (const Table& table : tables_) {
-    parts.first.push_back(table.first);
-    for (std::int64_t i = table.first; i < std::ssize(table.slots); ++i) {
+    std::int64_t first = table.first;
+    for (std::int64_t i = first; i < std::ssize(table.slots); ++i) {
       const Slot& slot = table.slots[static_cast<std::size_t>(i)];
-      parts.pages.push_back({(slot.coded ? slot.coded : slot.full)->storage(), i * p});
+      const PageRef& page = slot.coded ? slot.coded : slot.full;
+      // One behind the window may be missing, where tokens were dropped.
+      page ? parts.pages.push_back({page->storage(), i * p}) : void(first = i + 1);
     }
+    parts.first.push_back(first);
   }
   return parts;
 }
@@ -104,6 +109,10 @@ CacheParts CodedSequence::parts() const {
 std::int64_t CodedSequence::coded_end(std::int64_t length) const {
   const std::int64_t residual = common_->options.residual_length / page_tokens();
   return std::max<std::int64_t>(1, length / page_tokens() - residual + 1);
+}
+
+std::int64_t CodedSequence::first_to_code(const Table& table) const {
+  return std::max(coded_end(length_), table.first);
 }
 
 void CodedSequence::check_no_pass(const char* what) const {
@@ -145,7 +154,8 @@ bool CodedSequence::can_truncate(std::int64_t n) const {
     if (seen < n && seen < table.first * p) return false;
     const std::int64_t from = std::max(coded_end(n), table.first);
     for (std::int64_t i = from; i < pages_for(n, p); ++i) {
-      if (!table.slots[static_cast<std::size_t>(i)].full) return false;
+      const Slot& slot = table.slots[static_cast<std::size_t>(i)];
+      if (slot.coded && !slot.full) return false;
     }
   }
   return true;
@@ -207,22 +217,23 @@ void CodedSequence::prepare(std::int64_t n) {
   const std::int64_t end = length_ + n;
   const std::int64_t p = page_tokens();
   std::vector<std::int64_t> sizes;
+  Pass pass{n, {}};
   for (std::size_t g = 0; g < tables_.size(); ++g) {
+    const Table& table = tables_[g];
     const LayerGroup& group = common_->layers.groups[g];
-    const std::int64_t full = pages_for(end, p) - std::ssize(tables_[g].slots) +
-                              (n > 0 && must_replace_last(tables_[g]) ? 1 : 0);
-    const std::int64_t coded = coded_end(end) - coded_end(length_);
+    const bool replace = n > 0 && must_replace_last(table);
+    pass.undo.push_back({table.slots.size(), replace, {}});
+    const std::int64_t full = pages_for(end, p) - std::ssize(table.slots) + (replace ? 1 : 0);
+    const std::int64_t coded = std::max<std::int64_t>(0, coded_end(end) - first_to_code(table));
     sizes.insert(sizes.end(), static_cast<std::size_t>(full), page_bytes(group, p, common_->full));
     sizes.insert(sizes.end(), static_cast<std::size_t>(coded),
                  page_bytes(group, p, common_->coded));
   }
   std::vector<PageRef> pages = common_->account->allocate(sizes);
-  Pass pass{n, {}};
-  // From here on nothing fails.
-  pass.undo.reserve(tables_.size());
   for (Table& table : tables_) {
     make_room(table.slots, static_cast<std::size_t>(pages_for(end, p)));
   }
+  // From here on nothing fails.
   pass_ = std::move(pass);
   install(std::move(pages), end);
 }
@@ -230,9 +241,10 @@ void CodedSequence::prepare(std::int64_t n) {
 // Takes the pages in the order in which prepare asked for them.
 void CodedSequence::install(std::vector<PageRef> pages, std::int64_t end) {
   auto next = pages.begin();
-  for (Table& table : tables_) {
-    Undo undo{table.slots.size(), {}};
-    if (pass_->tokens > 0 && must_replace_last(table)) {
+  for (std::size_t g = 0; g < tables_.size(); ++g) {
+    Table& table = tables_[g];
+    Undo& undo = pass_->undo[g];
+    if (undo.replaced) {
       PageRef& last = table.slots.back().full;
       if (last) copy_page(last, *next);
       undo.last = std::exchange(last, std::move(*next++));
@@ -240,10 +252,9 @@ void CodedSequence::install(std::vector<PageRef> pages, std::int64_t end) {
     while (std::ssize(table.slots) < pages_for(end, page_tokens())) {
       table.slots.push_back({std::move(*next++), {}});
     }
-    for (std::int64_t i = coded_end(length_); i < coded_end(end); ++i) {
+    for (std::int64_t i = first_to_code(table); i < coded_end(end); ++i) {
       table.slots[static_cast<std::size_t>(i)].coded = std::move(*next++);
     }
-    pass_->undo.push_back(std::move(undo));
   }
 }
 
@@ -260,11 +271,13 @@ void CodedSequence::attend(const Attention& attention) {
   const std::int64_t p = page_tokens();
   const std::int64_t end = length_ + pass_->tokens;
   const std::int64_t residual = common_->options.residual_length / p;
+  const std::size_t group = common_->layers.places[static_cast<std::size_t>(attention.layer)].group;
+  const std::int64_t first_due = first_to_code(tables_[group]);
   for (std::int64_t page = length_ / p; page < pages_for(end, p); ++page) {
     attend_page(attention, page);
     // The page is full: the one that is now `residual` pages back is seen as codes from here on.
     const std::int64_t due = page + 1 - residual;
-    if ((page + 1) * p <= end && due >= coded_end(length_)) encode(attention.layer, due);
+    if ((page + 1) * p <= end && due >= first_due) encode(attention.layer, due);
   }
 }
 
@@ -311,20 +324,20 @@ void CodedSequence::encode(std::int64_t layer, std::int64_t page) {
 
 void CodedSequence::commit() {
   if (!pass_) return;
-  const std::int64_t before = length_;
-  length_ += pass_->tokens;
-  pass_.reset();
+  const std::int64_t end = length_ + pass_->tokens;
   for (std::size_t g = 0; g < tables_.size(); ++g) {
     Table& table = tables_[g];
-    for (std::int64_t i = coded_end(before); i < coded_end(length_); ++i) {
+    for (std::int64_t i = first_to_code(table); i < coded_end(end); ++i) {
       table.slots[static_cast<std::size_t>(i)].full = {};
     }
     const std::int64_t first =
-        first_kept_page(length_, common_->layers.groups[g].shape.window, page_tokens());
+        first_kept_page(end, common_->layers.groups[g].shape.window, page_tokens());
     for (; table.first < first; ++table.first) {
       table.slots[static_cast<std::size_t>(table.first)] = {};
     }
   }
+  length_ = end;
+  pass_.reset();
 }
 
 void CodedSequence::rollback() {
@@ -332,7 +345,7 @@ void CodedSequence::rollback() {
   const std::int64_t end = length_ + pass_->tokens;
   for (std::size_t g = 0; g < tables_.size(); ++g) {
     Table& table = tables_[g];
-    for (std::int64_t i = coded_end(length_); i < coded_end(end); ++i) {
+    for (std::int64_t i = first_to_code(table); i < coded_end(end); ++i) {
       table.slots[static_cast<std::size_t>(i)].coded = {};
     }
     table.slots.resize(pass_->undo[g].slots);

@@ -59,13 +59,14 @@ class CodedSequence {
     PageRef coded;
   };
   struct Table {
-    std::int64_t first = 0;  // slots before it are empty
+    std::int64_t first = 0;  // slots before it are empty, and never coded
     std::vector<Slot> slots;
   };
   // What rollback puts back, for each table.
   struct Undo {
     std::size_t slots;  // how many there were
-    PageRef last;       // the shared last page that a copy has replaced
+    bool replaced;      // the last one's page, by a copy
+    PageRef last;       // that page; null where none was there
   };
   struct Pass {
     std::int64_t tokens;
@@ -75,6 +76,9 @@ class CodedSequence {
   std::int64_t page_tokens() const { return common_->options.q_group_size; }
   // At `length` tokens, pages [1, coded_end) are coded.
   std::int64_t coded_end(std::int64_t length) const;
+  // The pages that a pass codes, up to coded_end, begin here: before it they are coded, or behind
+  // the window, where pages may be gone before they were ever coded.
+  std::int64_t first_to_code(const Table& table) const;
   void check_no_pass(const char* what) const;
   bool must_replace_last(const Table& table) const;
   void install(std::vector<PageRef> pages, std::int64_t end);

@@ -48,6 +48,14 @@ inline std::int64_t first_seen(std::int64_t position, std::int64_t window) {
   return window > 0 && position >= window ? position - window + 1 : 0;
 }
 
+// The first page of `length` tokens that the next token sees; pages_for(length) if it sees none,
+// as with a window of 1.
+inline std::int64_t first_seen_page(std::int64_t length, std::int64_t window,
+                                    std::int64_t page_tokens) {
+  const std::int64_t seen = first_seen(length, window);
+  return seen < length ? seen / page_tokens : pages_for(length, page_tokens);
+}
+
 // The first page that a group with this window keeps at `length` tokens: what the next token sees,
 // and one page more, so that the last page's worth of tokens can always be dropped.
 inline std::int64_t first_kept_page(std::int64_t length, std::int64_t window,

@@ -4,6 +4,7 @@
 #include <c10/core/InferenceMode.h>
 #include <quire/error.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -44,10 +45,11 @@ PagedSequence::PagedSequence(std::shared_ptr<PagePool> pool, PartsReader& parts)
   const std::int64_t pages = pages_for(length_, p);
   for (std::size_t g = 0; g < tables_.size(); ++g) {
     Table& table = tables_[g];
-    const std::int64_t seen = first_seen(length_, pool_impl().layers.groups[g].shape.window);
-    table.first = parts.first(g, seen / p, pages);
-    table.pages.resize(static_cast<std::size_t>(table.first));
-    for (std::int64_t i = table.first; i < pages; ++i) {
+    const std::int64_t window = pool_impl().layers.groups[g].shape.window;
+    const std::int64_t first = parts.first(g, first_seen_page(length_, window, p), pages);
+    table.first = std::min(first, length_ / p);
+    table.pages.resize(static_cast<std::size_t>(first));
+    for (std::int64_t i = first; i < pages; ++i) {
       const at::Tensor& bytes = parts.next(pool_impl().bytes_of_page(g));
       table.pages.emplace_back(std::make_shared<Page>(bytes));
     }

@@ -28,6 +28,24 @@ std::int64_t checked_length(std::int64_t max_length) {
   return max_length;
 }
 
+// Where each group of layers begins in the slab, in bytes, and last where the slab ends.
+std::vector<std::int64_t> slab_starts(const LayerGroups& layers, std::int64_t max_length,
+                                      KvEncoding encoding) {
+  const std::int64_t pages = (max_length - 1) / kPageTokens + 1;
+  std::vector<std::int64_t> starts = {0};
+  for (const LayerGroup& group : layers.groups) {
+    std::int64_t end = 0;
+    if (__builtin_mul_overflow(pages, page_bytes(group, kPageTokens, encoding), &end) ||
+        __builtin_add_overflow(starts.back(), end, &end)) {
+      throw Error(
+          ErrorCode::kInvalidArgument, "StaticCacheOptions::max_length",
+          "expected tokens whose bytes fit in 64 bits, found " + std::to_string(max_length));
+    }
+    starts.push_back(end);
+  }
+  return starts;
+}
+
 }  // namespace
 
 struct StaticCache::Impl {
@@ -35,14 +53,9 @@ struct StaticCache::Impl {
       : spec(kv_spec),
         max_length(checked_length(max_tokens)),
         layers(group_layers(spec, "StaticCache")),
-        encoding(encoding_of(spec.dtype)) {
-    std::int64_t bytes = 0;
-    for (const LayerGroup& group : layers.groups) {
-      starts.push_back(bytes);
-      bytes += pages_for(max_length, kPageTokens) * page_bytes(group, kPageTokens, encoding);
-    }
-    slab = allocate_bytes(spec.device, bytes, false);
-  }
+        encoding(encoding_of(spec.dtype)),
+        starts(slab_starts(layers, max_length, encoding)),
+        slab(allocate_bytes(spec.device, starts.back(), false)) {}
 
   // A layer's pages, with room for tokens up to `end`.
   LayerPages pages_of(std::int64_t layer, std::int64_t position, std::int64_t end) const {
@@ -70,7 +83,7 @@ struct StaticCache::Impl {
   const std::int64_t max_length;
   const LayerGroups layers;
   const KvEncoding encoding;
-  std::vector<std::int64_t> starts;  // of every group, in bytes
+  const std::vector<std::int64_t> starts;  // see slab_starts
   at::Tensor slab;
   std::int64_t length = 0;
   std::optional<std::int64_t> pass;  // tokens of the pass that is going on

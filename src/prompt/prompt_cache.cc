@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "io/saturate.h"
 #include "prompt/common_prefix.h"
 #include "prompt/prompt_store.h"
 
@@ -117,7 +118,7 @@ bool PromptCache::Impl::put(std::string key, Entry entry, Milliseconds ttl) {
     erase(entries.find(by_rank_.begin()->second), MissReason::kEvicted);
   }
   entry.ttl = ttl.count() > 0 ? ttl : options.ttl;
-  entry.expires = now() + entry.ttl;
+  entry.expires = Milliseconds(saturating_sum(now().count(), entry.ttl.count()));
   entry.rank = next_rank_++;
   const auto rank = by_rank_.emplace(entry.rank, key).first;
   try {

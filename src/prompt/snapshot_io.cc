@@ -155,11 +155,13 @@ Snapshot Snapshot::load(const std::filesystem::path& path, const PrefixModel& mo
   if (JsonObject(file->header(), file->name()).boolean("has_text")) parts.text = text_of(*file, 1);
   parts.note = text_of(*file, 2);
   parts.logits = numbers<float>(*file, 3);
-  parts.cache = put_together(model.kv, cache_parts_of(file), file->name());
-  if (parts.cache->length() != std::ssize(parts.ids)) {
-    file->fail("expected " + std::to_string(parts.cache->length()) + " ids, found " +
+  // Before anything is made that is as large as the header says.
+  const CacheParts cache = cache_parts_of(file);
+  if (cache.length != std::ssize(parts.ids)) {
+    file->fail("expected " + std::to_string(cache.length) + " ids, found " +
                std::to_string(parts.ids.size()));
   }
+  parts.cache = put_together(model.kv, cache, file->name());
   auto frozen = std::make_shared<Frozen>();
   frozen->parts = std::move(parts);
   if (!pages.empty()) frozen->file = file;

@@ -63,6 +63,18 @@ TEST(StaticCache, NeedsALength) {
   EXPECT_EQ(code_of([] { StaticCache(test_spec(DType::kF32), {}); }), ErrorCode::kInvalidArgument);
 }
 
+// Lengths whose bytes, counted in 64 bits, would come out as few or as less than none.
+TEST(StaticCache, RefusesMoreBytesThanCanBeCounted) {
+  KvSpec spec{.layers = {{.kv_heads = 1, .head_dim = 16}}};  // 4096 bytes for 32 tokens
+  const auto make = [&spec](std::int64_t max_length) {
+    return code_of([&] { StaticCache(spec, {.max_length = max_length}); });
+  };
+  EXPECT_EQ(make((std::int64_t{1} << 57) + 32), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make(KvCache::kUnlimited), ErrorCode::kInvalidArgument);
+  spec.layers.push_back({.kv_heads = 1, .head_dim = 16, .window = 40});
+  EXPECT_EQ(make((std::int64_t{1} << 55) + 32), ErrorCode::kInvalidArgument) << "of both groups";
+}
+
 TEST(StaticCache, AndSlidingCacheEqualDynamicCacheToTheBit) {
   const KvSpec spec = test_spec(DType::kBF16);
   DynamicCache dynamic(spec);
@@ -128,6 +140,46 @@ TEST(QuantizedCache, WindowsBoundItsMemory) {
   }
   EXPECT_TRUE(cache.can_truncate(672));
   EXPECT_FALSE(cache.can_truncate(640));
+}
+
+// With a window shorter than residual_length no token ever sees a code: all is as in a
+// DynamicCache.
+class QuantizedBehindAWindow : public ::testing::Test {
+ protected:
+  void expect_same_next(std::uint64_t seed, std::int64_t count) {
+    const History tokens = make_tokens(seed, count);
+    ASSERT_EQ(append(cache_, spec_, tokens), append(full_, spec_, tokens)) << cache_.length();
+    ASSERT_EQ(cache_.bytes(), full_.bytes()) << cache_.length();
+  }
+
+  const KvSpec spec_{.layers = {{.kv_heads = 1, .head_dim = 16, .window = 40}}};
+  QuantizedCache cache_{spec_, {.nbits = 4, .residual_length = 128}};
+  DynamicCache full_{spec_};
+};
+
+TEST_F(QuantizedBehindAWindow, PagesThatAreGoneAreNotCoded) {
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    expect_same_next(i, 1);
+    if (HasFatalFailure()) return;
+  }
+  expect_same_next(200, 33);
+  expect_same_next(201, 300);
+  expect_same_next(202, 1);
+}
+
+TEST_F(QuantizedBehindAWindow, GoesBackAndOn) {
+  for (std::uint64_t i = 0; i < 159; ++i) expect_same_next(i, 1);
+  append_without_commit(cache_, spec_, make_tokens(200, 75));
+  cache_.rollback();
+  const auto checkpoint = cache_.checkpoint();
+  append(cache_, spec_, make_tokens(201, 150));
+  cache_.restore(*checkpoint);
+  ASSERT_EQ(cache_.length(), 159);
+  for (KvCache* cache : {static_cast<KvCache*>(&cache_), static_cast<KvCache*>(&full_)}) {
+    ASSERT_TRUE(cache->can_truncate(130));
+    cache->truncate(130);
+  }
+  expect_same_next(202, 100);
 }
 
 TEST(QuantizedCache, ForksShareCodes) {

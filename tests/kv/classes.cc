@@ -105,6 +105,8 @@ std::vector<CacheClass> cache_classes() {
       quantized("Quantized4", DType::kBF16, {.nbits = 4}, 1e-5),
       quantized("Quantized2Residual32", DType::kBF16, {.nbits = 2, .residual_length = 32}, 1e-5),
       quantized("Quantized4F32Residual96", DType::kF32, {.nbits = 4, .residual_length = 96}, 1e-5),
+      // More than the windows in test_spec: pages are gone before they would be coded.
+      quantized("Quantized4Residual128", DType::kBF16, {.nbits = 4, .residual_length = 128}, 1e-5),
       quantized("Quantized4Group64", DType::kBF16,
                 {.nbits = 4, .q_group_size = 64, .residual_length = 64}, 1e-5),
       {.name = "UserWritten",

@@ -65,6 +65,24 @@ std::string error_of(const std::function<void()>& work, ErrorCode expected) {
 
 const SnapshotLoadOptions kScope = {.scope = {.salt = "secret-salt"}};
 
+// How a file is refused whose checksums are right, but which says something else at `where` in its
+// header and has only the first sections.
+std::string error_of_forged(const SnapshotFile& good, const char* where, Json value,
+                            std::size_t sections, const KvSpec& spec) {
+  Json header = good.header();
+  header[Json::json_pointer(where)] = std::move(value);
+  std::vector<SectionToWrite> list;
+  for (std::size_t i = 0; i < sections; ++i) {
+    list.push_back({good.bytes(i), good.section(i).position});
+  }
+  const fs::path path = good.name() + ".bad";
+  write_snapshot_file(path, header, list);
+  std::string error =
+      error_of([&] { Snapshot::load(path, model_of(spec), kScope); }, ErrorCode::kCorrupt);
+  fs::remove(path);
+  return error;
+}
+
 class SnapshotFiles : public ::testing::Test {
  protected:
   SnapshotFiles() : path_(fs::path(::testing::TempDir()) / "quire_snapshot_test.quire") {}
@@ -82,7 +100,7 @@ class EveryClass : public SnapshotFiles, public ::testing::WithParamInterface<Ca
 
 TEST_P(EveryClass, WhatIsLoadedGoesOnAsWhatWasSaved) {
   const KvSpec spec = testing::test_spec(GetParam().dtype);
-  for (const std::int64_t length : {1, 32, 33, 100}) {
+  for (const std::int64_t length : {1, 32, 33, 100, 170}) {
     const Snapshot saved = freeze(GetParam().make(spec), spec, length);
     if (saved.kind() == "custom") {
       error_of([&] { saved.save(path_); }, ErrorCode::kUnsupported);
@@ -239,16 +257,7 @@ TEST_F(SnapshotFiles, ContradictionsAreNoticed) {
       .save(path_);
   const SnapshotFile good(path_);
   const auto expect_refused = [&](const char* where, Json value, std::size_t sections) {
-    Json header = good.header();
-    header[Json::json_pointer(where)] = std::move(value);
-    std::vector<SectionToWrite> list;
-    for (std::size_t i = 0; i < sections; ++i) {
-      list.push_back({good.bytes(i), good.section(i).position});
-    }
-    const fs::path path = path_.string() + ".bad";
-    write_snapshot_file(path, header, list);
-    error_of([&] { Snapshot::load(path, model_of(spec), kScope); }, ErrorCode::kCorrupt);
-    fs::remove(path);
+    error_of_forged(good, where, std::move(value), sections, spec);
   };
   const std::size_t all = good.sections();
   expect_refused("/has_text", true, all - 1);
@@ -269,6 +278,31 @@ TEST_F(SnapshotFiles, ContradictionsAreNoticed) {
   expect_refused("/cache/options", Json::object(), all);
   expect_refused("/cache/options/q_group_size", 0, all);
   expect_refused("/namespace", Json::object(), all);
+}
+
+// Before a page is looked at and a table made of that many.
+TEST_F(SnapshotFiles, ALengthWithoutItsIdsIsNoticedFirst) {
+  const KvSpec spec = small_spec();
+  for (auto& [name, cache] : small_caches(spec)) {
+    freeze(std::move(cache), spec, 37).save(path_);
+    const SnapshotFile good(path_);
+    EXPECT_THAT(
+        error_of_forged(good, "/cache/length", std::int64_t{1} << 34, good.sections(), spec),
+        HasSubstr("expected 17179869184 ids, found 37"))
+        << name;
+  }
+}
+
+// 2^53 + 1 pages of 2^11 bytes: in 64 bits, one.
+TEST_F(SnapshotFiles, ASlabWhoseBytesCannotBeCountedIsRefused) {
+  const KvSpec spec = small_spec();
+  freeze(std::make_unique<StaticCache>(spec, StaticCacheOptions{.max_length = 40}), spec, 20)
+      .save(path_);
+  const SnapshotFile good(path_);
+  for (const std::int64_t length : {(std::int64_t{1} << 58) + 32, KvCache::kUnlimited}) {
+    EXPECT_THAT(error_of_forged(good, "/cache/options/max_length", length, good.sections(), spec),
+                HasSubstr("max_length"));
+  }
 }
 
 // A model of 135 million parameters: 23,040 bytes a token, and logits of 49,152 words, which are
