@@ -35,8 +35,9 @@ struct Converted {
 // killed leaves a folder ".NAME.partial-…" beside it.)
 //
 // Throws Error as Model::load does for the file; kUnsupported for what is no .gguf file, and for
-// what a directory of that architecture cannot say; kInvalidArgument (dtype, shard_bytes, a folder
-// that is not empty), kIo.
+// what a directory of that architecture cannot say, and for a vocabulary with scores that has a
+// piece of more than 1024 bytes; kInvalidArgument (dtype, shard_bytes, a folder that is not empty),
+// kIo.
 //
 // Thread-safety: may be called concurrently with different folders.
 QUIRE_EXPORT Converted convert(const std::filesystem::path& from, const std::filesystem::path& to,

@@ -2,7 +2,9 @@
 // Which instructions the CPU kernels may use. Detected once for the process and reduced, if the
 // host wants, by a limit that it sets.
 //
-// Results of one instruction set are reproducible bit for bit; two sets differ by rounding.
+// Results of one instruction set are reproducible bit for bit on one machine; two sets differ by
+// rounding, and so do two machines with AVX-512 of which one has AVX512_BF16: it rounds what meets
+// bfloat16 weights to bfloat16.
 // Thread-safety: all functions may be called from any thread; change the limit while nothing runs.
 #pragma once
 

@@ -38,6 +38,7 @@ QUIRE_EXPORT ModelInfo inspect(const std::filesystem::path& path, DType dtype = 
 
 // Estimated memory in bytes of a loaded model with one cache of `context` tokens: weights, keys and
 // values (a layer with a window keeps no more than that), and what a pass of 512 tokens works in.
+// The largest number stands for all above it.
 QUIRE_EXPORT std::int64_t estimated_bytes(const ModelInfo& info, std::int64_t context);
 
 }  // namespace quire

@@ -58,7 +58,8 @@ class QUIRE_EXPORT Tokenizer {
   // Throws Error: kInvalidArgument for an id outside the vocabulary.
   virtual std::string decode(std::span<const TokenId> ids, DecodeOptions options = {}) const = 0;
 
-  // The piece as the vocabulary spells it ("Ġthe", "▁the", "##ing"). Throws kInvalidArgument.
+  // The piece as the vocabulary spells it ("Ġthe", "▁the", "##ing"). Throws kInvalidArgument for an
+  // id outside the vocabulary or in a gap of it.
   virtual std::string token(TokenId id) const = 0;
 
   // The id spelled exactly `piece`, added tokens included.

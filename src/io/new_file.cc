@@ -31,7 +31,8 @@ NewFile::NewFile(const fs::path& target) {
   static std::atomic<std::uint64_t> next{0};
   std::error_code error;
   // Through a link: it is the file behind it that is replaced.
-  target_ = fs::weakly_canonical(fs::absolute(target), error);
+  target_ = fs::absolute(target, error);
+  if (!error) target_ = fs::weakly_canonical(target_, error);
   if (error) throw_system_error(target, error.value(), "find it");
   const std::string beginning = '.' + target_.filename().native() + ".partial-";
   remove_leftovers(target_.parent_path(), beginning);

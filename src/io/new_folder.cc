@@ -32,7 +32,11 @@ void check_free(const fs::path& target) {
 // The topmost part of `path` that is not there.
 fs::path first_missing(fs::path path) {
   fs::path missing;
-  for (; !path.empty() && !fs::exists(path); path = path.parent_path()) missing = path;
+  std::error_code error;
+  for (; !path.empty() && !fs::exists(path, error); path = path.parent_path()) {
+    if (error) throw_system_error(path, error.value(), "look for it");
+    missing = path;
+  }
   return missing;
 }
 
@@ -40,7 +44,8 @@ fs::path first_missing(fs::path path) {
 
 NewFolder::NewFolder(const fs::path& target) {
   std::error_code error;
-  target_ = fs::weakly_canonical(fs::absolute(target), error);
+  target_ = fs::absolute(target, error);
+  if (!error) target_ = fs::weakly_canonical(target_, error);
   if (error) throw_system_error(target, error.value(), "find it");
   if (!target_.has_filename()) target_ = target_.parent_path();  // "out/"
   check_free(target_);

@@ -102,6 +102,13 @@ struct ThreadPool::Impl {
   alignas(64) std::atomic<Ticket> ticket{0};
   alignas(64) std::atomic<int> unfinished{0};
 
+  // Also where the constructor of the pool fails half-way.
+  ~Impl() {
+    stop.store(true, std::memory_order_release);
+    publish(0);
+    workers.clear();
+  }
+
   // Starts a run with all parts but the first to claim.
   void publish(int unclaimed) {
     const Ticket run = (ticket.load(std::memory_order_relaxed) & ~kUnclaimed) + kRun;
@@ -156,11 +163,7 @@ ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) {
   impl_->parts = static_cast<int>(impl_->workers.size()) + 1;
 }
 
-ThreadPool::~ThreadPool() {
-  impl_->stop.store(true, std::memory_order_release);
-  impl_->publish(0);
-  impl_->workers.clear();
-}
+ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::size() const noexcept { return impl_->parts; }
 

@@ -24,7 +24,7 @@ namespace quire {
 class QUIRE_EXPORT ThreadPool {
  public:
   // `threads` workers in all, the caller of run() included; 0: one a core. Fewer when the system
-  // refuses to start as many.
+  // refuses to start as many. Throws std::bad_alloc.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -53,8 +53,10 @@ class GgufConfig {
                              std::to_string(value.size()));
     }
     for (const Json& item : value) {
-      if (!item.is_number_integer() || item.get<std::int64_t>() < 1) {
-        object_.fail(full, "expected counts of at least 1");
+      const std::int64_t size = item.is_number_integer() ? item.get<std::int64_t>() : 0;
+      if (size < 1 || size > kMaxWidth) {
+        object_.fail(full, "expected numbers from 1 to " + std::to_string(kMaxWidth) + ", found " +
+                               item.dump());
       }
       if (item != value[0]) unsupported(object_, full, "layers of different sizes");
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -210,7 +211,8 @@ void check(const fs::path& from, const ConvertOptions& options) {
     throw Error(ErrorCode::kInvalidArgument, "shard_bytes",
                 "expected at least 1, found " + std::to_string(options.shard_bytes));
   }
-  if (fs::is_directory(from) || !GgufFile::has_magic(from)) {
+  std::error_code ignored;
+  if (fs::is_directory(from, ignored) || !GgufFile::has_magic(from)) {
     throw Error(ErrorCode::kUnsupported, from.native(), "expected a .gguf file");
   }
 }

@@ -18,6 +18,10 @@ namespace quire {
 
 namespace {
 
+// Longer than any piece that was learnt from text. All ways to make a piece are tried and written
+// out, which for a piece of a megabyte would take hours.
+constexpr std::size_t kLongestPiece = 1024;
+
 // tokenizer.ggml.token_type.
 enum TokenType : std::int64_t { kNormal = 1, kUserDefined = 4, kUnused = 5 };
 
@@ -137,6 +141,7 @@ class TokenizerWriter {
     std::vector<std::pair<std::pair<TokenId, TokenId>, Merge>> ways;
     for (const std::size_t i : order) {
       if (!comes_from_text(i)) continue;
+      check_length(tokens_[i]);
       ways.clear();
       for (std::size_t cut = 1; cut < tokens_[i].size(); ++cut) {
         const Merge way = {tokens_[i].substr(0, cut), tokens_[i].substr(cut)};
@@ -149,6 +154,14 @@ class TokenizerWriter {
       for (const auto& way : ways) merges.push_back(way.second);
     }
     return merges;
+  }
+
+  void check_length(std::string_view piece) const {
+    if (piece.size() <= kLongestPiece) return;
+    throw Error(ErrorCode::kUnsupported, file_.path().native(),
+                "tokenizer.ggml.tokens: expected pieces of at most " +
+                    std::to_string(kLongestPiece) + " bytes, found one of " +
+                    std::to_string(piece.size()));
   }
 
   // Byte and control tokens are never joined from characters, nor joined to others.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <string>
 
 #include "formats/block_codes.h"
@@ -17,12 +18,10 @@ namespace {
 // A running hash of encoded tensors, each with its name and sizes.
 class Fingerprint {
  public:
-  void add(const TensorInfo& tensor) {
-    const std::string head = tensor.name + "/" + std::string(to_string(tensor.type)) + "/" +
-                             std::to_string(tensor.data.size()) + "/";
-    XXH3_128bits_update(state_.get(), head.data(), head.size());
-    XXH3_128bits_update(state_.get(), tensor.data.data(), tensor.data.size());
-  }
+  void add(const TensorInfo& tensor) { add(tensor, tensor.data); }
+
+  // These rows only: all experts of a layer may lie in one tensor.
+  void add(const TensorRows& rows) { add(*rows.tensor, rows.encoded()); }
 
   std::string text() const {
     const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
@@ -33,6 +32,13 @@ class Fingerprint {
   }
 
  private:
+  void add(const TensorInfo& tensor, std::span<const std::byte> bytes) {
+    const std::string head = tensor.name + "/" + std::string(to_string(tensor.type)) + "/" +
+                             std::to_string(bytes.size()) + "/";
+    XXH3_128bits_update(state_.get(), head.data(), head.size());
+    XXH3_128bits_update(state_.get(), bytes.data(), bytes.size());
+  }
+
   struct Free {
     void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
   };
@@ -84,7 +90,7 @@ class Loader {
 
   MatrixPtr matrix(const MatrixPlan& plan) {
     if (plan.parts.empty()) return nullptr;
-    for (const TensorRows& part : plan.parts) fingerprint_.add(*part.tensor);
+    for (const TensorRows& part : plan.parts) fingerprint_.add(part);
     for (const TensorRows& bias : plan.biases) fingerprint_.add(*bias.tensor);
     MatrixPtr result = ops_.matrix(plan, dtype_, pool_, &arena_);
     for (const TensorRows& part : plan.parts) drop_pages(part.encoded());  // not needed any more

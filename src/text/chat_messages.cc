@@ -148,7 +148,8 @@ std::string Conversation::finish(std::string text) const {
   if (!final_text_) return text;
   const std::string mark = stripped(kMark);
   const std::size_t at = text.rfind(mark);
-  if (at == std::string::npos || text.find(stripped(*final_text_)) == std::string::npos) {
+  const bool shown = jinja::find_first(text, stripped(*final_text_)) != std::string::npos;
+  if (at == std::string::npos || !shown) {
     throw Error(ErrorCode::kTemplate, "continue_final_message",
                 "the template does not show the final message as it stands");
   }

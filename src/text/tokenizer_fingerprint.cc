@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <cstdio>
+#include <optional>
 #include <string_view>
 
 namespace quire {
@@ -25,6 +26,25 @@ void append(std::string& bytes, std::string_view text) {
   bytes += text;
 }
 
+// Nothing for a gap in the vocabulary.
+std::optional<std::string> spelling_of(const Tokenizer& tokenizer, TokenId id) {
+  try {
+    return tokenizer.token(id);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    return std::nullopt;
+  }
+}
+
+void append_token(std::string& bytes, const Tokenizer& tokenizer, TokenId id) {
+  if (const auto spelling = spelling_of(tokenizer, id)) {
+    append(bytes, *spelling);
+    bytes += tokenizer.is_special(id) ? 's' : ' ';
+  } else {
+    bytes += '-';  // no spelling begins so
+  }
+}
+
 void append_ids(std::string& bytes, const Tokenizer& tokenizer, bool add_special) {
   try {
     for (const TokenId id : tokenizer.encode(kText, {.add_special = add_special})) {
@@ -40,10 +60,7 @@ void append_ids(std::string& bytes, const Tokenizer& tokenizer, bool add_special
 std::string fingerprint_of(const Tokenizer& tokenizer) {
   std::string bytes(tokenizer.kind());
   const auto size = static_cast<TokenId>(tokenizer.vocab_size());
-  for (TokenId id = 0; id < size; ++id) {
-    append(bytes, tokenizer.token(id));
-    bytes += tokenizer.is_special(id) ? 's' : ' ';
-  }
+  for (TokenId id = 0; id < size; ++id) append_token(bytes, tokenizer, id);
   append_ids(bytes, tokenizer, false);
   append_ids(bytes, tokenizer, true);
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());

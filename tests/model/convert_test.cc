@@ -150,6 +150,15 @@ TEST_F(ConvertTest, RefusesWhatIsNoGgufFile) {
   EXPECT_EQ(names_in(scratch_.path()), std::vector<std::string>{});
 }
 
+// Only quire::Error leaves the library.
+TEST_F(ConvertTest, RefusesPathsThatCannotBe) {
+  const std::string name(300, 'n');  // longer than any file system takes
+  EXPECT_THAT(error_of([&] { convert(scratch_.path() / name, out_); }), HasSubstr("cannot open"));
+  EXPECT_THAT(error_of([&] { convert(file_, scratch_.path() / name); }), HasSubstr("cannot"));
+  EXPECT_THAT(error_of([&] { convert(file_, ""); }), HasSubstr("cannot find it"));
+  EXPECT_EQ(names_in(scratch_.path()), std::vector<std::string>{});
+}
+
 TEST(ConvertedSmolLM2, GivesTheSameTokensAndTemplate) {
   const fs::path file = packaged("smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf");
   const ScratchFolder scratch;

@@ -3,6 +3,8 @@
 #include <quire/dynamic_cache.h>
 #include <quire/inspect.h>
 
+#include <limits>
+
 #include "tests/model/fixtures.h"
 
 namespace quire {
@@ -58,6 +60,9 @@ TEST(Inspect, EstimatesMemoryByContext) {
 
   const ModelInfo windowed = inspect(kModels / "mistral-window");
   EXPECT_EQ(estimated_bytes(windowed, 2000), estimated_bytes(windowed, 1000));
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(estimated_bytes(full, kMost), kMost);
+  EXPECT_EQ(estimated_bytes(windowed, kMost), estimated_bytes(windowed, 1000));
   EXPECT_EQ(inspect(kModels / "llama", DType::kBF16).kv_spec.bytes_per_token() * 2, per_token);
 }
 

@@ -171,6 +171,15 @@ TEST(ChatTemplate, ContinuesTheFinalMessage) {
   EXPECT_THROW(rendered(plain, {{"user", "a"}}, options), Error);
 }
 
+// It would take minutes if the time grew with the product of the two lengths.
+TEST(ChatTemplate, LooksForTheFinalMessageInLinearTime) {
+  RenderOptions options;
+  options.continue_final_message = true;
+  const std::string source =
+      "{{ 'a' * 8000000 }}CONTINUE_FINAL_MESSAGE_TAG {{ messages | length }}";
+  EXPECT_THROW(rendered(source, {{"user", std::string(4'000'000, 'a') + "b"}}, options), Error);
+}
+
 TEST(ChatTemplate, RefusesJsonThatIsNone) {
   RenderOptions options;
   options.tools_json = "[1, 2";

@@ -5,6 +5,8 @@
 #include <quire/chat.h>
 #include <quire/error.h>
 
+#include <string>
+
 namespace quire {
 namespace {
 
@@ -136,6 +138,143 @@ TEST(JinjaLimits, LongChainsAreFreed) {
   EXPECT_EQ(render("{% set n = namespace(v=none) %}{% for i in range(50000) %}"
                    "{% set n.v = namespace(p=n.v) %}{% endfor %}ok"),
             "ok");
+  EXPECT_EQ(render("{% set n = namespace(i=[] | map('upper')) %}{% set x = n.i | list %}"
+                   "{% for i in range(99999) %}{% set n.i = n.i | map('upper') %}"
+                   "{% set x = n.i | list %}{% endfor %}ok"),
+            "ok");
+}
+
+TEST(JinjaLimits, GeneratorsTakeMemory) {
+  TemplateLimits limits;
+  limits.max_output_bytes = 1'000'000;
+  EXPECT_THAT(error_of("{% set n = namespace(i=[]) %}{% for i in range(9999) %}"
+                       "{% set n.i = n.i | map('upper') %}{% endfor %}",
+                       limits),
+              HasSubstr("1000000 bytes"));
+}
+
+TEST(JinjaLimits, GeneratorsDoNotRunWithinThemselves) {
+  EXPECT_THAT(error_of("{% set n = namespace() %}{% set g = [n] | map(attribute='i') %}"
+                       "{% set n.i = g | map('list') %}{{ n.i | list }}"),
+              HasSubstr("generator already executing"));
+}
+
+TEST(JinjaLimits, FillerTextIsBounded) {
+  TemplateLimits limits;
+  limits.max_steps = 1000;
+  EXPECT_THAT(error_of("{{ lipsum(10 ** 12, false, 1) }}", limits), HasSubstr("1000 steps"));
+  limits = {};
+  limits.max_output_bytes = 1000;
+  EXPECT_THAT(error_of("{{ lipsum(10 ** 12, true, 1) }}", limits), HasSubstr("bytes"));
+}
+
+TEST(JinjaLimits, NumbersAtTheEdgeOf64Bits) {
+  EXPECT_EQ(render("{{ range(100, 0, -4)[::4611686018427387904] | list }}"), "[100]");
+  EXPECT_EQ(render("{{ range(0, 100, 4)[5::4611686018427387904] | list }}"), "[20]");
+  EXPECT_EQ(render("{{ range(0, 100, 4)[9:9:4611686018427387904] | length }}"), "0");
+  EXPECT_EQ(render("{{ range(9223372036854775806, 9223372036854775807, 5)[:] | list }}"),
+            "[9223372036854775806]");
+  EXPECT_EQ(render("{{ range(0, 10)[::-3] }}{{ range(0, 10)[2:8:3] }}"),
+            "range(9, -1, -3)range(2, 8, 3)");
+  const std::string wide = "range(-9223372036854775807, 9223372036854775807, 4611686018427387904)";
+  EXPECT_EQ(render("{{ " + wide + "[3] }}"), "4611686018427387905");
+  EXPECT_EQ(render("{{ " + wide + "[3:] | list }}"), "[4611686018427387905]");
+  EXPECT_THAT(error_of("{{ " + wide + "[::3] | list }}"), HasSubstr("range too big"));
+  EXPECT_EQ(render("{{ 'x' | truncate(9223372036854775807) }}"), "x");
+  EXPECT_NE(error_of("{{ '%*d' % (-(2 ** 70), 1) }}"), "");
+  EXPECT_EQ(render("{{ '%*d|' % (-5, 1) }}"), "1    |");
+}
+
+// What is done to a long text or list counts, whatever comes of it.
+TEST(JinjaLimits, LongValuesCostSteps) {
+  TemplateLimits limits;
+  limits.max_steps = 150'000;
+  for (const std::string work :
+       {"t.find('b')", "t.rfind('b')", "t.count('b')", "t.startswith(t)", "t.isalpha()",
+        "t.strip('a')", "t | wordcount", "t | float", "t is lower", "l | last"}) {
+    EXPECT_THAT(error_of("{% set t = 'a' * 1000000 %}{% set l = [0] * 100000 %}"
+                         "{% for i in range(1000) %}{% set x = " +
+                             work + " %}{% endfor %}",
+                         limits),
+                HasSubstr("150000 steps"))
+        << work;
+  }
+}
+
+// Each of the next four would take minutes to hours if the time grew with the square of a size.
+TEST(JinjaLimits, SearchesTakeLinearTime) {
+  EXPECT_EQ(render("{% set t = 'a' * 8000000 %}{% set w = ('a' * 4000000) ~ 'b' %}"
+                   "{% set v = 'b' ~ ('a' * 4000000) %}"
+                   "{{ w in t }} {{ t.find(w) }} {{ t.rfind(v) }} {{ t.count(w) }} "
+                   "{{ t.split(w) | length }} {{ t.rsplit(v) | length }} "
+                   "{{ t.partition(w)[0] | length }} {{ t.rpartition(v)[0] | length }} "
+                   "{{ t.replace(w, '') | length }}"),
+            "False -1 -1 0 1 1 8000000 0 8000000");
+  EXPECT_EQ(render("{{ ('a' * 2000000).strip(('b' * 2000000) ~ 'a') | length }}"), "0");
+  const std::string ab = "{% set a = 'ab' * 100 %}";
+  EXPECT_EQ(render(ab + "{% set t = a ~ 'x' ~ a ~ 'y' %}{{ t.rfind(a) }} {{ t.rfind(a ~ 'z') }} "
+                        "{{ t.rindex('') }} {{ a.rfind('') }} {{ (a * 3).count('ab' * 50) }}"),
+            "201 -1 402 200 6");
+  EXPECT_EQ(render(ab + "{% set t = '1' ~ a ~ '22' ~ a ~ '3' ~ a %}{{ t.split(a) }}"
+                        "{{ t.rsplit(a) }}{{ t.rsplit(a, 1)[1] }}{{ t.partition(a)[0] }}"),
+            "['1', '22', '3', '']['1', '22', '3', '']1");
+  EXPECT_EQ(render("{{ 'xyxaéyx'.strip('xyé') }}|{{ 'éaé'.rstrip('é') }}|"
+                   "{{ '  a '.strip('') }}"),
+            "a|éa|  a ");
+}
+
+TEST(JinjaLimits, WrappingAndLinkingTakeLinearTime) {
+  EXPECT_EQ(render("{{ ('a' * 2000000) | wordwrap(1) | length }}"), "3999999");
+  EXPECT_EQ(render("{{ ('-' * 2000000) | wordwrap(2) | length }}"), "2999999");
+  EXPECT_EQ(render("{{ ('--a--bb-c' * 2) | wordwrap(4) }}"), "--a\n--\nbb-c\n--a\n--\nbb-c");
+  EXPECT_EQ(render("{{ ('aé-b' * 2) | wordwrap(3) }}|{{ ('-' * 5) | wordwrap(2) }}"),
+            "aé-\nbaé\n-b|--\n--\n-");
+  EXPECT_EQ(render("{{ ('a' ~ ('(' * 4000000) ~ (')' * 4000000)) | urlize | length }}"), "8000001");
+  EXPECT_EQ(render("{{ 'a((<<b>>))>))' | urlize }}{{ '(((a)))b' | urlize }}"),
+            "a((&lt;&lt;b&gt;&gt;))&gt;))(((a)))b");
+}
+
+TEST(JinjaLimits, LongNumbersAreCheapOrRefused) {
+  EXPECT_EQ(render("{% set b = 2 ** 63999 %}{% for i in range(50000) %}{% if b in {} %}x{% endif %}"
+                   "{% endfor %}ok"),
+            "ok");
+  EXPECT_EQ(render("{% set d = {1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1, 2 ** 70: 'x'} %}"
+                   "{{ d[2 ** 70] }}{{ d[2.0 ** 70] }}{{ d.get(-(2 ** 70)) }}"),
+            "xxNone");
+  EXPECT_EQ(render("{{ '%x' % (2 ** 100 + 5) }} {{ '%o' % (2 ** 65) }} {{ 10 ** 40 }} "
+                   "{{ '{:b}'.format(2 ** 70) }}"),
+            "10000000000000000000000005 4000000000000000000000 1" + std::string(40, '0') + " 1" +
+                std::string(70, '0'));
+  EXPECT_THAT(error_of("{{ [1] | map(attribute='9' * 10000000) | list }}"),
+              HasSubstr("4300 digits"));
+  EXPECT_EQ(render("{{ [[1, 2]] | map(attribute='1') | list }}"), "[2]");
+  for (const char* source : {"{{ ('{0[' ~ ('9' * 10000000) ~ ']}').format([1]) }}",
+                             "{{ ('{' ~ ('9' * 10000000) ~ '}').format(1) }}",
+                             "{{ '{0[99999999999999999999]}'.format([1]) }}"}) {
+    EXPECT_THAT(error_of(source), HasSubstr("Too many decimal digits"));
+  }
+  EXPECT_EQ(render("{{ '{0[1]}{0[0]}{1}{2[12x]}'.format([1, 2], 3, {'12x': 5}) }}"), "2135");
+}
+
+TEST(JinjaLimits, NamesGivenTwiceAreFoundInLinearTime) {
+  std::string keywords;
+  std::string blocks;
+  for (int i = 0; i < 300'000; ++i) {
+    keywords += "a" + std::to_string(i) + "=1, ";
+    blocks += "{% block b" + std::to_string(i) + " %}{% endblock %}";
+  }
+  EXPECT_THAT(error_of("{{ f(" + keywords + "a7=1) }}"),
+              HasSubstr("keyword argument repeated: a7"));
+  EXPECT_THAT(error_of(blocks + "{% block b7 %}{% endblock %}"),
+              HasSubstr("block 'b7' defined twice"));
+  EXPECT_EQ(render("{% set d = dict.fromkeys(range(60000) | map('string')) %}"
+                   "{% macro m() %}{{ kwargs | length }}{% endmacro %}{% for i in range(20) %}"
+                   "{% if m(**d) != '60000' %}no{% endif %}{% endfor %}ok"),
+            "ok");
+  const std::string macro = "{% macro m(a, b) %}{{ a }}{{ b }}{% endmacro %}";
+  EXPECT_EQ(render(macro + "{{ m(a=1, **{'b': 2}) }}"), "12");
+  EXPECT_THAT(error_of(macro + "{{ m(a=1, **{'a': 2}) }}"),
+              HasSubstr("multiple values for keyword argument 'a'"));
 }
 
 TEST(JinjaLimits, TheTemplateStaysUsable) {

@@ -63,6 +63,7 @@ void Interpreter::bind_parameters(const MacroBody& macro, Arguments arguments) {
   const std::size_t given = std::min(count, arguments.positional.size());
   const auto take = [&arguments](std::string_view name) -> std::optional<Value> {
     auto& keywords = arguments.keywords;
+    charge_steps(static_cast<std::int64_t>(keywords.size() / 64));
     const auto found = std::find_if(keywords.begin(), keywords.end(),
                                     [name](const auto& keyword) { return keyword.first == name; });
     if (found == keywords.end()) return std::nullopt;

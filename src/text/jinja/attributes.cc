@@ -90,7 +90,7 @@ std::optional<Value> python_item(const Value& object, const Value& key) {
   }
   if (object.kind() == Kind::kRange) {
     const auto* range = object.get<RangeObject>();
-    return Value::integer(range->start + *index * range->step);
+    return Value::integer(range->item(*index));
   }
   const TextObject& text = object.as_text();
   std::size_t begin = at;

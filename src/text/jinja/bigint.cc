@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
+
+#include "text/jinja/limits.h"
 
 namespace quire::jinja {
 
@@ -54,6 +57,12 @@ std::size_t BigInt::bit_length() const {
   return limbs_.size() * 32 - static_cast<std::size_t>(std::countl_zero(limbs_.back()));
 }
 
+std::size_t BigInt::hash() const {
+  const std::string_view limbs(reinterpret_cast<const char*>(limbs_.data()), bytes());
+  const std::size_t magnitude = std::hash<std::string_view>{}(limbs);
+  return negative_ ? ~magnitude : magnitude;
+}
+
 std::optional<std::int64_t> BigInt::small() const {
   if (limbs_.size() > 2) return std::nullopt;
   std::uint64_t magnitude = 0;
@@ -88,11 +97,18 @@ double BigInt::to_double() const {
 
 std::string BigInt::to_string(int base) const {
   if (limbs_.empty()) return "0";
+  charge_steps(static_cast<std::int64_t>(limbs_.size() * limbs_.size() / 64));
+  const auto radix = static_cast<std::uint32_t>(base);
+  std::uint32_t power = radix;  // of the radix, the highest that fits in a limb
+  int digits = 1;
+  for (; power <= UINT32_MAX / radix; power *= radix) ++digits;
   std::string text;
   Limbs rest = limbs_;
   while (!rest.empty()) {
-    const std::uint32_t digit = divide_small(rest, static_cast<std::uint32_t>(base));
-    text.push_back("0123456789abcdefghijklmnopqrstuvwxyz"[digit]);
+    std::uint32_t part = divide_small(rest, power);
+    for (int i = 0; i < digits && (part != 0 || !rest.empty()); ++i, part /= radix) {
+      text.push_back("0123456789abcdefghijklmnopqrstuvwxyz"[part % radix]);
+    }
   }
   if (negative_) text.push_back('-');
   std::reverse(text.begin(), text.end());

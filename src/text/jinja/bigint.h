@@ -14,6 +14,8 @@ namespace quire::jinja {
 // sign of the divisor. Schoolbook methods; callers bound the sizes.
 class BigInt {
  public:
+  static constexpr std::size_t kMaxDigits = 4300;  // that Python reads in a text
+
   BigInt() = default;
   BigInt(std::int64_t value);  // NOLINT: a small number is a number
 
@@ -26,6 +28,7 @@ class BigInt {
   bool zero() const { return limbs_.empty(); }
   std::size_t bytes() const { return limbs_.size() * sizeof(std::uint32_t); }
   std::size_t bit_length() const;
+  std::size_t hash() const;  // equal numbers have the same
 
   std::optional<std::int64_t> small() const;  // where it fits
   double to_double() const;                   // correctly rounded; infinite where too large

@@ -171,7 +171,8 @@ std::size_t hash_of(const Value& value) {
     case Kind::kInt:
       return std::hash<std::int64_t>{}(value.as_int());
     case Kind::kBigInt:
-      return std::hash<std::string>{}(value.as_big().to_string(16));
+      charge_steps(static_cast<std::int64_t>(value.as_big().bytes() / 256));
+      return value.as_big().hash();
     case Kind::kFloat:
       return hash_float(value.as_float());
     case Kind::kText:

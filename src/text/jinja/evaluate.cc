@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions.
+#include <set>
+
 #include "text/jinja/interpreter.h"
 #include "text/jinja/operators.h"
 
@@ -174,12 +176,13 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& arguments) {
   if (arguments.more_keywords != nullptr) {
     const Value more = evaluate(*arguments.more_keywords);
     if (!more.is_dict()) type_error("argument after ** must be a mapping, not " + type_name(more));
+    std::set<std::string_view> names;
+    for (const auto& [name, e] : arguments.keywords) names.insert(name);
     for (const auto& [key, value] : more.as_dict().items) {
+      charge_steps(1);
       if (!key.is_text()) type_error("keywords must be strings");
-      for (const auto& keyword : result.keywords) {
-        if (keyword.first == key.as_string()) {
-          type_error("got multiple values for keyword argument '" + keyword.first + "'");
-        }
+      if (names.contains(key.as_string())) {
+        type_error("got multiple values for keyword argument '" + key.as_string() + "'");
       }
       result.keywords.emplace_back(key.as_string(), value);
     }

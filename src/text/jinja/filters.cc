@@ -4,6 +4,21 @@
 #include "text/jinja/unicode.h"
 
 namespace quire::jinja {
+namespace {
+
+// A step of a path: a number where it is all digits. Throws Failure kValue as Python's int() does.
+Value path_step(const std::string& step) {
+  const bool number = !step.empty() && step.find_first_not_of("0123456789") == std::string::npos;
+  if (!number) return Value::text(step);
+  if (step.size() > BigInt::kMaxDigits) {
+    value_error("Exceeds the limit (" + std::to_string(BigInt::kMaxDigits) +
+                " digits) for integer string conversion: value has " + std::to_string(step.size()) +
+                " digits");
+  }
+  return Value::integer(*BigInt::parse(step));
+}
+
+}  // namespace
 
 FilterFunction find_filter(std::string_view name) {
   using Find = FilterFunction (*)(std::string_view);
@@ -14,6 +29,18 @@ FilterFunction find_filter(std::string_view name) {
     if (const FilterFunction function = find(name)) return function;
   }
   return nullptr;
+}
+
+std::optional<Value> Generator::next() {
+  const Nested nested(8);
+  charge_steps(1);
+  if (running_) value_error("generator already executing");
+  if (next_ == nullptr) return std::nullopt;
+  running_ = true;
+  auto item = next_();
+  running_ = false;
+  if (!item) next_ = nullptr;
+  return item;
 }
 
 Value generator(Generator::Next next) {
@@ -34,9 +61,8 @@ AttributePath::AttributePath(Interpreter& interpreter, const Value& path)
   const std::string& text = path.as_string();
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('.', begin), text.size());
-    const std::string step = text.substr(begin, end - begin);
-    const auto number = BigInt::parse(step);
-    steps_.push_back(number ? Value::integer(*number) : Value::text(step));
+    charge_steps(1);
+    steps_.push_back(path_step(text.substr(begin, end - begin)));
     begin = end + 1;
   }
 }

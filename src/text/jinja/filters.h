@@ -33,28 +33,36 @@ FilterFunction find_in(const Filter (&filters)[N], std::string_view name) {
   return nullptr;
 }
 
-// An iterator made of a function.
+// An iterator made of a function, which goes, with all it holds, once there is nothing more.
 class Generator final : public IteratorObject {
  public:
   using Next = std::function<std::optional<Value>()>;
-  explicit Generator(Next next) : next_(std::move(next)) {}
+  explicit Generator(Next next) : charge_(512), next_(std::move(next)) {}
   std::string type_name() const override { return "generator"; }
-  std::optional<Value> next() override {
-    const Nested nested(8);
-    charge_steps(1);
-    if (done_) return std::nullopt;
-    auto item = next_();
-    done_ = !item;
-    return item;
-  }
+  std::optional<Value> next() override;
 
  private:
+  Charge charge_;
   Next next_;
-  bool done_ = false;
+  bool running_ = false;
 };
 
 Value generator(Generator::Next next);
 Value iterator_over(List items);
+
+// What a generator reads from. A value, not a pointer: values of any number, each the last to hold
+// the next, are destroyed without exhausting the stack.
+class Source {
+ public:
+  bool opened() const { return !iterator_.is_undefined(); }
+  // Throws Failure kType for what cannot be iterated over.
+  void open(const Value& input) { iterator_ = {Kind::kIterator, must_iterate(input)}; }
+  // REQUIRES: opened().
+  std::optional<Value> next() { return iterator_.get<IteratorObject>()->next(); }
+
+ private:
+  Value iterator_;
+};
 
 // The value that an attribute path ("a.b.0", a number, none for the item itself) leads to.
 class AttributePath {

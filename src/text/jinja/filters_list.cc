@@ -105,16 +105,16 @@ Value batch(Interpreter&, const Value& input, Arguments arguments) {
   const Value fill = bound.or_else(1, Value::none());
   const Value count = *bound.get(0);
   struct State {
-    std::shared_ptr<IteratorObject> items;
+    Source items;
     List row;
   };
   auto state = std::make_shared<State>();
   return generator([state, input, fill, count]() -> std::optional<Value> {
-    if (state->items == nullptr) state->items = must_iterate(input);
+    if (!state->items.opened()) state->items.open(input);
     const auto full = [&] {
       return equal(Value::integer(static_cast<std::int64_t>(state->row.size())), count);
     };
-    while (auto item = state->items->next()) {
+    while (auto item = state->items.next()) {
       charge_steps(1);
       if (full()) {
         List row = std::move(state->row);

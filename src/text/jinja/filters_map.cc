@@ -63,18 +63,18 @@ Function condition(Interpreter& interpreter, Arguments arguments, bool of_attrib
 // The arguments are looked at when the first item is asked for, as in a Python generator.
 struct Lazy {
   Function function;
-  std::shared_ptr<IteratorObject> items;
+  Source items;
 };
 
 Value map(Interpreter& interpreter, const Value& input, Arguments arguments) {
   auto state = std::make_shared<Lazy>();
   return generator([state, &interpreter, input, arguments]() -> std::optional<Value> {
-    if (state->items == nullptr) {
+    if (!state->items.opened()) {
       if (!truthy(input)) return std::nullopt;
       state->function = mapping(interpreter, arguments);
-      state->items = must_iterate(input);
+      state->items.open(input);
     }
-    const auto item = state->items->next();
+    const auto item = state->items.next();
     if (!item) return std::nullopt;
     return state->function(*item);
   });
@@ -84,12 +84,12 @@ template <bool wanted, bool of_attribute>
 Value select(Interpreter& interpreter, const Value& input, Arguments arguments) {
   auto state = std::make_shared<Lazy>();
   return generator([state, &interpreter, input, arguments]() -> std::optional<Value> {
-    if (state->items == nullptr) {
+    if (!state->items.opened()) {
       if (!truthy(input)) return std::nullopt;
       state->function = condition(interpreter, arguments, of_attribute);
-      state->items = must_iterate(input);
+      state->items.open(input);
     }
-    while (auto item = state->items->next()) {
+    while (auto item = state->items.next()) {
       charge_steps(1);
       if (truthy(state->function(*item)) == wanted) return item;
     }

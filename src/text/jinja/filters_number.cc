@@ -12,10 +12,9 @@
 namespace quire::jinja {
 namespace {
 
-constexpr std::size_t kMaxDigits = 4300;  // Python's limit for texts to whole numbers
-
 // Digits without the single underscores between them; nothing for misplaced ones.
 std::optional<std::string> plain_digits(std::string_view text) {
+  charge_steps(static_cast<std::int64_t>(text.size() / 16));
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '_') {
@@ -174,7 +173,7 @@ std::optional<BigInt> parse_integer(std::string_view text, std::int64_t base) {
   prefix('o', 8);
   prefix('b', 2);
   const auto digits = plain_digits(rest);
-  if (!digits || digits->size() > kMaxDigits) return std::nullopt;
+  if (!digits || digits->size() > BigInt::kMaxDigits) return std::nullopt;
   auto value = BigInt::parse(*digits, base == 0 ? 10 : static_cast<int>(base));
   if (value && negative) return -*value;
   return value;

@@ -80,14 +80,14 @@ Value unique(Interpreter& interpreter, const Value& input, Arguments arguments) 
     State(AttributePath p, bool case_sensitive) : path(std::move(p)), as_is(case_sensitive) {}
     AttributePath path;
     bool as_is;
-    std::shared_ptr<IteratorObject> items;
+    Source items;
     DictObject seen;
   };
   auto state = std::make_shared<State>(AttributePath(interpreter, bound.or_else(1, Value::none())),
                                        bound.flag(0));
   return generator([state, input]() -> std::optional<Value> {
-    if (state->items == nullptr) state->items = must_iterate(input);
-    while (auto item = state->items->next()) {
+    if (!state->items.opened()) state->items.open(input);
+    while (auto item = state->items.next()) {
       charge_steps(1);
       Value key = state->path.get(*item);
       if (!state->as_is) key = ignore_case(key);

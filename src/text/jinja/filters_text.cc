@@ -109,7 +109,7 @@ Value truncate(Interpreter&, const Value& input, Arguments arguments) {
   if (leeway < 0) value_error("expected leeway >= 0, got " + std::to_string(leeway));
   const auto size = length_of(input);
   if (!size) type_error("object of type '" + type_name(input) + "' has no len()");
-  if (*size <= length + leeway) return input;
+  if (*size - leeway <= length) return input;
   Value kept = slice(input, Value::none(), Value::integer(length - end_length), Value::none());
   if (!kept.is_text()) type_error("truncate needs a text, not '" + type_name(input) + "'");
   if (!bound.flag(1)) {
@@ -153,6 +153,7 @@ Value center(Interpreter&, const Value& input, Arguments arguments) {
 Value wordcount(Interpreter&, const Value& input, Arguments arguments) {
   const Bound bound("wordcount", std::move(arguments), {});
   const std::string text = to_text(input);
+  charge_steps(static_cast<std::int64_t>(text.size() / 16));
   std::int64_t words = 0;
   bool inside = false;
   for (std::size_t at = 0; at < text.size();) {

@@ -21,6 +21,20 @@ std::int64_t read_digits(std::string_view text, std::size_t& at) {
   return value;
 }
 
+// A name of a field that is a number, as CPython reads it; nothing for any other.
+std::optional<std::int64_t> field_number(std::string_view name) {
+  if (name.empty()) return std::nullopt;
+  std::int64_t value = 0;
+  for (const char c : name) {
+    if (c < '0' || c > '9') return std::nullopt;
+    if (__builtin_mul_overflow(value, 10, &value) ||
+        __builtin_add_overflow(value, c - '0', &value)) {
+      value_error("Too many decimal digits in format string");
+    }
+  }
+  return value;
+}
+
 // [[fill]align][sign][#][0][width][grouping][.precision][type]
 FieldStyle parse_style(std::string_view spec, bool number, char& type) {
   const auto is_align = [](char c) { return c == '<' || c == '>' || c == '=' || c == '^'; };
@@ -209,7 +223,7 @@ class Formatter {
         value_error("Missing ']' in format string");
       }
       const std::string_view key = rest.substr(1, stop - 1);
-      const auto number = BigInt::parse(key);
+      const auto number = field_number(key);
       value = interpreter_.item(value,
                                 number ? Value::integer(*number) : Value::text(std::string(key)));
       rest.remove_prefix(stop + 1);
@@ -218,21 +232,20 @@ class Formatter {
   }
 
   Value first(std::string_view name) {
-    std::optional<BigInt> number = BigInt::parse(name);
+    std::optional<std::int64_t> number = field_number(name);
     if (name.empty() || number) {
       if (numbered_ && *numbered_ != name.empty()) {
         value_error("cannot switch between automatic field numbering and manual specification");
       }
       numbered_ = name.empty();
-      if (name.empty()) number = BigInt(next_++);
-      const auto index = number->small();
-      const auto count = static_cast<std::int64_t>(arguments_.positional.size());
-      if (!index || *index >= count) {
-        value_error("Replacement index " + number->to_string() +
+      if (name.empty()) number = next_++;
+      if (*number >= static_cast<std::int64_t>(arguments_.positional.size())) {
+        value_error("Replacement index " + std::to_string(*number) +
                     " out of range for positional args tuple");
       }
-      return arguments_.positional[static_cast<std::size_t>(*index)];
+      return arguments_.positional[static_cast<std::size_t>(*number)];
     }
+    charge_steps(static_cast<std::int64_t>(arguments_.keywords.size() / 64));
     for (const auto& [key, value] : arguments_.keywords) {
       if (key == name) return value;
     }

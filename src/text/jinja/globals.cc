@@ -181,8 +181,10 @@ Value lipsum(Interpreter&, const Value&, Arguments arguments) {
   static constexpr std::array<std::string_view, 8> kWords = {
       "lorem", "ipsum", "dolor", "sit", "amet", "consectetur", "adipiscing", "elit"};
   const std::int64_t words = std::max<std::int64_t>(bound.integer(2, 20), 1);
+  const std::int64_t paragraphs = bound.integer(0, 5);
   std::string out;
-  for (std::int64_t n = 0; n < bound.integer(0, 5); ++n) {
+  for (std::int64_t n = 0; n < paragraphs; ++n) {
+    charge_steps(1);
     if (n > 0) out += html ? "\n" : "\n\n";
     out += html ? "<p>Lorem" : "Lorem";
     for (std::int64_t i = 1; i < words; ++i) {
@@ -192,6 +194,7 @@ Value lipsum(Interpreter&, const Value&, Arguments arguments) {
       check_size(out.size(), 1);
     }
     out += html ? ".</p>" : ".";
+    check_size(out.size(), 1);
   }
   return Value::text(std::move(out), html);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "text/jinja/bytes.h"
+#include "text/jinja/methods.h"
 #include "text/jinja/unicode.h"
 #include "text/jinja/value.h"
 
@@ -162,7 +163,10 @@ std::shared_ptr<IteratorObject> must_iterate(const Value& value) {
 }
 
 List to_list(const Value& value) {
-  if (value.is_sequence()) return value.as_list();
+  if (value.is_sequence()) {
+    charge_steps(static_cast<std::int64_t>(value.as_list().size() / 8));
+    return value.as_list();
+  }
   const auto iterator = must_iterate(value);
   List items;
   while (auto item = iterator->next()) {
@@ -180,10 +184,11 @@ bool contains(const Value& container, const Value& value) {
         type_error("'in <string>' requires string as left operand, not " + type_name(value));
       }
       charge_steps(static_cast<std::int64_t>(container.as_string().size() / 64));
-      return container.as_string().find(value.as_string()) != std::string::npos;
+      return find_first(container.as_string(), value.as_string()) != std::string::npos;
     case Kind::kBytes:
       if (value.kind() != Kind::kBytes) break;
-      return bytes_of(container).find(bytes_of(value)) != std::string::npos;
+      charge_steps(static_cast<std::int64_t>(bytes_of(container).size() / 64));
+      return find_first(bytes_of(container), bytes_of(value)) != std::string::npos;
     case Kind::kDict:
       return container.as_dict().find(value) != nullptr;
     case Kind::kRange:

@@ -350,7 +350,9 @@ Token Lexer::number_token() {
     while (digit(end) || (starts(end, "_") && digit(end + 1))) ++end;
   }
   const std::string digits = without_underscores({source_.data() + begin, end - begin});
-  if (digits.size() > 4300) fail_here("an integer of more than 4300 digits");
+  if (digits.size() > BigInt::kMaxDigits) {
+    fail_here("an integer of more than " + std::to_string(BigInt::kMaxDigits) + " digits");
+  }
   token.number = Value::integer(*BigInt::parse(digits, begin == at_ ? 10 : base));
   advance(end);
   return token;

@@ -108,10 +108,10 @@ std::size_t closing(std::string_view word) {
 
 std::string link_word(const std::string& word, const LinkStyle& style) {
   const std::size_t begin = opening(word);
-  std::string middle = word.substr(begin);
-  const std::size_t end = closing(middle);
-  std::string tail = middle.substr(middle.size() - end);
-  middle.resize(middle.size() - end);
+  const std::string_view rest = std::string_view(word).substr(begin);
+  const std::size_t size = rest.size() - closing(rest);
+  std::string middle(rest.substr(0, size));
+  std::string_view tail = rest.substr(size);
   // Brackets opened inside an address keep their closing ones.
   static constexpr std::pair<std::string_view, std::string_view> kBrackets[] = {
       {"(", ")"}, {"<", ">"}, {"&lt;", "&gt;"}};
@@ -121,10 +121,11 @@ std::string link_word(const std::string& word, const LinkStyle& style) {
     for (std::size_t i = std::min(opened, occurrences(tail, close)); i > 0; --i) {
       const std::size_t upto = tail.find(close) + close.size();
       middle += tail.substr(0, upto);
-      tail.erase(0, upto);
+      tail.remove_prefix(upto);
     }
   }
-  return word.substr(0, begin) + (middle.empty() ? middle : linked(middle, style)) + tail;
+  return word.substr(0, begin) + (middle.empty() ? middle : linked(middle, style)) +
+         std::string(tail);
 }
 
 }  // namespace

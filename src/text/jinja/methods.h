@@ -37,6 +37,11 @@ Value format_text(Interpreter& interpreter, const Value& format, const Arguments
 // format(value, specification) for what is not a text to be escaped.
 std::string format_value(const Value& value, std::string_view specification);
 
+// The byte where `what` first stands in `text` at or behind `from`, and where it last stands; npos
+// if nowhere. Takes time in proportion to both sizes, where std::string's own take their product.
+std::size_t find_first(std::string_view text, std::string_view what, std::size_t from = 0);
+std::size_t find_last(std::string_view text, std::string_view what);
+
 // Pieces of texts that filters share with methods.
 // Something is cased, and all that is cased has the property.
 bool all_cased(std::string_view text, bool (*property)(char32_t));

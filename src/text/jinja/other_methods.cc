@@ -21,6 +21,7 @@ template <Property property, bool empty>
 Value all_are(Interpreter&, const Value& self, Arguments arguments) {
   const Bound bound("method", std::move(arguments), {});
   const std::string& text = self.as_string();
+  charge_steps(static_cast<std::int64_t>(text.size() / 16));
   bool all = empty || !text.empty();
   for (std::size_t at = 0; at < text.size() && all;) all = property(next_code_point(text, at));
   return Value::boolean(all);
@@ -36,6 +37,7 @@ Value cased_are(Interpreter&, const Value& self, Arguments arguments) {
 Value is_title_text(Interpreter&, const Value& self, Arguments arguments) {
   const Bound bound("istitle", std::move(arguments), {});
   const std::string& text = self.as_string();
+  charge_steps(static_cast<std::int64_t>(text.size() / 16));
   bool any = false;
   bool inside = false;
   for (std::size_t at = 0; at < text.size();) {
@@ -56,6 +58,7 @@ Value is_title_text(Interpreter&, const Value& self, Arguments arguments) {
 Value is_identifier(Interpreter&, const Value& self, Arguments arguments) {
   const Bound bound("isidentifier", std::move(arguments), {});
   const std::string& text = self.as_string();
+  charge_steps(static_cast<std::int64_t>(text.size() / 16));
   bool all = !text.empty();
   for (std::size_t at = 0; at < text.size() && all;) {
     all = at == 0 ? is_identifier_start(next_code_point(text, at))
@@ -170,6 +173,7 @@ Value dict_fromkeys(Interpreter&, const Value&, Arguments arguments) {
 }
 
 bool all_cased(std::string_view text, bool (*property)(char32_t)) {
+  charge_steps(static_cast<std::int64_t>(text.size() / 16));
   bool any = false;
   for (std::size_t at = 0; at < text.size();) {
     const char32_t c = next_code_point(text, at);

@@ -181,12 +181,12 @@ StatementPtr Parser::parse_set() {
 
 void Parser::parse_signature(MacroBody& macro) {
   expect_operator("(");
+  std::set<NameId> names;
   while (!at_operator(")")) {
     if (!macro.parameters.empty()) expect_operator(",");
     const int line = current_.line;
     const NameId name = name_target().name;
-    if (std::find(macro.parameters.begin(), macro.parameters.end(), name) !=
-        macro.parameters.end()) {
+    if (!names.insert(name).second) {
       fail_at(line, "duplicate argument '" + template_->names[static_cast<std::size_t>(name)] +
                         "' in a macro's definition");
     }
@@ -291,8 +291,7 @@ StatementPtr Parser::parse_block() {
   block->name = expect_identifier();
   block->scoped = skip_name("scoped");
   block->required = skip_name("required");
-  const auto same_name = [&](const BlockStatement* b) { return b->name == block->name; };
-  if (std::any_of(template_->blocks.begin(), template_->blocks.end(), same_name)) {
+  if (!blocks_.insert(block->name).second) {
     fail_at(line, "block '" + block->name + "' defined twice");
   }
   template_->blocks.push_back(block.get());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -131,6 +132,7 @@ class Parser {
   Context context_;
   std::unique_ptr<Template> template_ = std::make_unique<Template>();
   std::unordered_map<std::string, NameId> names_;
+  std::set<std::string> blocks_;                      // names of the blocks so far
   std::vector<std::pair<int, std::string>> unknown_;  // filters and tests: line, message
   std::vector<std::vector<std::string_view>> ends_;   // tags that would close the open blocks
   std::vector<std::string> tags_;                     // the open blocks

@@ -95,7 +95,7 @@ class PercentFormatter {
     style.width = number();
     if (style.width < 0) {
       style.align = '<';
-      style.width = -style.width;
+      style.width = -std::max(style.width, -INT64_MAX);
     }
     if (at_ < text_.size() && text_[at_] == '.') {
       ++at_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows an operand (attributes, subscripts, calls, filters, tests), and assignment targets.
 #include <algorithm>
+#include <set>
 
 #include "text/jinja/parser.h"
 
@@ -101,6 +102,10 @@ CallArguments Parser::parse_arguments() {
     comma = true;
   }
   expect_operator(")");
+  std::set<std::string_view> names;
+  for (const auto& [name, value] : arguments.keywords) {
+    if (!names.insert(name).second) fail_at(line, "keyword argument repeated: " + name);
+  }
   return arguments;
 }
 
@@ -118,9 +123,6 @@ void Parser::parse_argument(CallArguments& arguments, int line) {
     ensure(arguments.more_keywords == nullptr);
     const std::string key = take().text;
     take();
-    for (const auto& [name, value] : arguments.keywords) {
-      if (name == key) fail_at(line, "keyword argument repeated: " + key);
-    }
     arguments.keywords.emplace_back(key, parse_expression());
   } else {
     ensure(arguments.more_positional == nullptr && arguments.more_keywords == nullptr &&

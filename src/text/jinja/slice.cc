@@ -62,6 +62,30 @@ Value slice_text(const Value& value, const Bounds& b) {
   return text_like(value, std::move(out));
 }
 
+__extension__ using Wide = __int128;
+
+bool fits(Wide value) { return value >= INT64_MIN && value <= INT64_MAX; }
+
+// Python's ranges have bounds of any size. Those beyond 64 bits matter to two items or more only.
+Value slice_range(const RangeObject& range, const Bounds& b) {
+  const Wide start = range.start + b.start * Wide{range.step};
+  const Wide stop = range.start + b.stop * Wide{range.step};
+  const Wide step = range.step * Wide{b.step};
+  auto part_of = std::make_shared<RangeObject>();
+  if (fits(start) && fits(stop) && fits(step)) {
+    part_of->start = static_cast<std::int64_t>(start);
+    part_of->stop = static_cast<std::int64_t>(stop);
+    part_of->step = static_cast<std::int64_t>(step);
+  } else if (b.count > 1) {
+    value_error("range too big: a bound or the step of its slice is beyond 64 bits");
+  } else {
+    part_of->start = b.count == 1 ? static_cast<std::int64_t>(start) : 0;
+    part_of->step = range.step > 0 ? 1 : -1;
+    part_of->stop = part_of->start + b.count * part_of->step;
+  }
+  return {Kind::kRange, std::move(part_of)};
+}
+
 }  // namespace
 
 Value slice(const Value& value, const Value& start, const Value& stop, const Value& step) {
@@ -88,11 +112,7 @@ Value slice(const Value& value, const Value& start, const Value& stop, const Val
   if (value.kind() == Kind::kRange) {
     const auto* range = value.get<RangeObject>();
     const Bounds b = resolve(range->size(), start, stop, step);
-    auto part_of = std::make_shared<RangeObject>();
-    part_of->start = range->start + b.start * range->step;
-    part_of->step = range->step * b.step;
-    part_of->stop = range->start + b.stop * range->step;
-    return {Kind::kRange, std::move(part_of)};
+    return slice_range(*range, b);
   }
   if (value.is_dict()) type_error("unhashable type: 'slice'");
   type_error("'" + type_name(value) + "' object is not subscriptable");

@@ -56,7 +56,7 @@ std::vector<std::string> split_by(const std::string& text, const std::string& se
   std::vector<std::string> pieces;
   std::string_view rest = text;
   for (; most > 0; --most) {
-    const std::size_t found = from_right ? rest.rfind(separator) : rest.find(separator);
+    const std::size_t found = from_right ? find_last(rest, separator) : find_first(rest, separator);
     if (found == std::string_view::npos) break;
     charge_steps(1);
     const std::size_t after = found + separator.size();
@@ -90,7 +90,8 @@ Value partition_method(Interpreter&, const Value& self, Arguments arguments) {
   const std::string& text = self.as_string();
   const std::string& separator = bound.text(0);
   if (separator.empty()) value_error("empty separator");
-  const std::size_t found = from_right ? text.rfind(separator) : text.find(separator);
+  charge_steps(static_cast<std::int64_t>(text.size() / 64));
+  const std::size_t found = from_right ? find_last(text, separator) : find_first(text, separator);
   const auto like = [&self](std::string s) { return text_like(self, std::move(s)); };
   if (found == std::string::npos) {
     return from_right ? Value::tuple({like(""), like(""), like(text)})
@@ -132,6 +133,7 @@ std::string_view selected(const Value& self, const Bound& bound, std::int64_t& f
   };
   first = place(1, 0);
   const std::int64_t last = std::min(place(2, size), size);
+  charge_steps(static_cast<std::int64_t>(text.size() / 64));
   if (first == 0 && last == size) return text;
   charge_steps(static_cast<std::int64_t>(text.size() / 16));
   if (first > last) {
@@ -150,8 +152,8 @@ Value find_text(Interpreter&, const Value& self, Arguments arguments) {
   const std::string_view part = selected(self, bound, first);
   const std::string& sub = bound.text(0);
   const std::size_t found = first < 0    ? std::string_view::npos
-                            : from_right ? part.rfind(sub)
-                                         : part.find(sub);
+                            : from_right ? find_last(part, sub)
+                                         : find_first(part, sub);
   if (found == std::string_view::npos) {
     if (must) value_error("substring not found");
     return Value::integer(-1);
@@ -168,8 +170,8 @@ Value count_text(Interpreter&, const Value& self, Arguments arguments) {
   if (first < 0) return Value::integer(0);
   if (sub.empty()) return Value::integer(static_cast<std::int64_t>(count_code_points(part)) + 1);
   std::int64_t count = 0;
-  for (std::size_t at = part.find(sub); at != std::string_view::npos;
-       at = part.find(sub, at + sub.size())) {
+  for (std::size_t at = find_first(part, sub); at != std::string_view::npos;
+       at = find_first(part, sub, at + sub.size())) {
     ++count;
   }
   return Value::integer(count);
@@ -186,6 +188,7 @@ Value begins_or_ends(Interpreter&, const Value& self, Arguments arguments) {
       type_error(std::string(at_end ? "endswith" : "startswith") +
                  " first arg must be str or a tuple of str, not " + type_name(fix));
     }
+    charge_steps(static_cast<std::int64_t>(fix.as_string().size() / 256));
     return first >= 0 &&
            (at_end ? part.ends_with(fix.as_string()) : part.starts_with(fix.as_string()));
   };
@@ -199,6 +202,7 @@ Value remove_affix(Interpreter&, const Value& self, Arguments arguments) {
   const Bound bound("removeprefix", std::move(arguments), {"prefix"}, 1);
   const std::string& text = self.as_string();
   const std::string& affix = bound.text(0);
+  charge_steps(static_cast<std::int64_t>(affix.size() / 256));
   if (at_end && !affix.empty() && text.ends_with(affix)) {
     return text_like(self, text.substr(0, text.size() - affix.size()));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of Python's text methods that filters use too.
 #include <algorithm>
+#include <cstring>
 
 #include "text/jinja/methods.h"
 #include "text/jinja/unicode.h"
@@ -8,13 +9,24 @@
 namespace quire::jinja {
 namespace {
 
-bool stripped_away(char32_t c, const std::string* characters) {
-  if (characters == nullptr) return is_space(c);
-  for (std::size_t at = 0; at < characters->size();) {
-    if (next_code_point(*characters, at) == c) return true;
+// Which code points are stripped away: those of a text, or white space.
+class Stripped {
+ public:
+  explicit Stripped(const std::string* characters) : space_(characters == nullptr) {
+    if (space_) return;
+    charge_steps(static_cast<std::int64_t>(characters->size() / 64));
+    for (std::size_t at = 0; at < characters->size();) {
+      const std::size_t c = next_code_point(*characters, at);
+      if (c >= listed_.size()) listed_.resize(c + 1);
+      listed_[c] = true;
+    }
   }
-  return false;
-}
+  bool has(char32_t c) const { return space_ ? is_space(c) : c < listed_.size() && listed_[c]; }
+
+ private:
+  bool space_;
+  std::vector<bool> listed_;  // by code point
+};
 
 std::size_t previous(std::string_view text, std::size_t at) {
   do {
@@ -43,22 +55,50 @@ std::size_t run_at_end(std::string_view text, bool space) {
   return text.size() - begin;
 }
 
+constexpr std::size_t kShort = 64;  // what std::string_view searches for backwards fast enough
+
 }  // namespace
 
+std::size_t find_first(std::string_view text, std::string_view what, std::size_t from) {
+  if (what.empty() || from > text.size()) return text.find(what, from);
+  const std::string_view rest = text.substr(from);
+  const void* found = ::memmem(rest.data(), rest.size(), what.data(), what.size());
+  if (found == nullptr) return std::string_view::npos;
+  return static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+}
+
+// What is long is looked for in windows twice as long, from the end on, each turned round: no byte
+// is turned more than twice.
+std::size_t find_last(std::string_view text, std::string_view what) {
+  if (what.size() <= kShort) return text.rfind(what);
+  const std::string backwards(what.rbegin(), what.rend());
+  for (std::size_t end = text.size(); end >= what.size();) {
+    const std::size_t begin = end - std::min(end, 2 * what.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    const std::size_t found = find_first(std::string(part.rbegin(), part.rend()), backwards);
+    if (found != std::string::npos) return end - found - what.size();
+    if (begin == 0) break;
+    end = begin + what.size() - 1;
+  }
+  return std::string_view::npos;
+}
+
 std::string strip(std::string_view text, const std::string* characters, bool left, bool right) {
+  const Stripped stripped(characters);
   std::size_t begin = 0;
   std::size_t end = text.size();
   while (left && begin < end) {
     std::size_t after = begin;
-    if (!stripped_away(next_code_point(text, after), characters)) break;
+    if (!stripped.has(next_code_point(text, after))) break;
     begin = after;
   }
   while (right && end > begin) {
     const std::size_t before = previous(text, end);
     std::size_t at = before;
-    if (!stripped_away(next_code_point(text, at), characters)) break;
+    if (!stripped.has(next_code_point(text, at))) break;
     end = before;
   }
+  charge_steps(static_cast<std::int64_t>((text.size() - (end - begin)) / 64));
   return std::string(text.substr(begin, end - begin));
 }
 
@@ -83,7 +123,7 @@ std::string replace(const std::string& text, const std::string& old, const std::
   }
   charge_steps(static_cast<std::int64_t>(text.size() / 64));
   for (; count > 0; --count) {
-    const std::size_t found = text.find(old, at);
+    const std::size_t found = find_first(text, old, at);
     if (found == std::string::npos) break;
     append({text.data() + at, found - at});
     append(with);

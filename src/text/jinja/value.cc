@@ -115,8 +115,15 @@ std::int64_t RangeObject::size() const {
     const std::uint64_t count = (width - 1) / by + 1;
     return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT64_MAX));
   };
+  if (step == 0) return 0;
   if (step > 0) return start < stop ? span(start, stop, static_cast<std::uint64_t>(step)) : 0;
   return stop < start ? span(stop, start, ~static_cast<std::uint64_t>(step) + 1) : 0;
+}
+
+std::int64_t RangeObject::item(std::int64_t index) const {
+  // In unsigned arithmetic: the product alone may not fit.
+  const std::uint64_t way = static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(step);
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) + way);
 }
 
 Value Value::none() {

@@ -204,6 +204,7 @@ struct RangeObject : Object {
   std::string type_name() const override { return "range"; }
   std::optional<Value> attribute(std::string_view name) override;
   std::int64_t size() const;
+  std::int64_t item(std::int64_t index) const;  // REQUIRES: 0 <= index < size()
   std::int64_t start = 0;
   std::int64_t stop = 0;
   std::int64_t step = 1;

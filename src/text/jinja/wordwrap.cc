@@ -12,19 +12,18 @@ namespace quire::jinja {
 namespace {
 
 using Points = std::u32string;
+using Chunk = std::u32string_view;  // of the text that is wrapped
 
 bool is_blank(char32_t c) { return c == ' ' || (c >= 9 && c <= 13); }
 bool is_letter(char32_t c) { return is_word(c) && !is_decimal(c); }
-bool is_word_or_mark(char32_t c) {
-  return is_word(c) || Points(U"!\"'&.,?").find(c) != Points::npos;
-}
+bool is_word_or_mark(char32_t c) { return is_word(c) || Chunk(U"!\"'&.,?").find(c) != Chunk::npos; }
 
 class Splitter {
  public:
-  Splitter(const Points& text, bool hyphens) : text_(text), hyphens_(hyphens) {}
+  Splitter(Chunk text, bool hyphens) : text_(text), hyphens_(hyphens) {}
 
-  std::vector<Points> split() const {
-    std::vector<Points> chunks;
+  std::vector<Chunk> split() const {
+    std::vector<Chunk> chunks;
     for (std::size_t at = 0; at < text_.size();) {
       charge_steps(1);
       const std::size_t end = chunk_end(at);
@@ -74,16 +73,20 @@ class Splitter {
     }
   }
 
-  const Points& text_;
+  Chunk text_;
   bool hyphens_;
 };
 
-bool blank(const Points& chunk) { return std::all_of(chunk.begin(), chunk.end(), is_space); }
+bool blank(Chunk chunk) {
+  const auto ink = std::find_if_not(chunk.begin(), chunk.end(), is_space);
+  charge_steps((ink - chunk.begin()) / 64);
+  return ink == chunk.end();
+}
 
 // Takes from a chunk that is wider than a line what still fits.
-void take_part(Points& line, std::vector<Points>& chunks, std::size_t width, bool break_long,
+void take_part(Points& line, std::vector<Chunk>& chunks, std::size_t width, bool break_long,
                bool hyphens) {
-  Points& chunk = chunks.back();
+  Chunk& chunk = chunks.back();
   if (!break_long) {
     if (line.empty()) {
       line += chunk;
@@ -93,13 +96,13 @@ void take_part(Points& line, std::vector<Points>& chunks, std::size_t width, boo
   }
   std::size_t end = width - std::min(line.size(), width);
   if (hyphens && chunk.size() > end && end > 0) {
-    const std::size_t hyphen = chunk.rfind(U'-', end - 1);
-    if (hyphen != Points::npos && hyphen > 0 && chunk.find_first_not_of(U'-') < hyphen) {
+    const std::size_t hyphen = chunk.substr(0, end).rfind(U'-');
+    if (hyphen != Chunk::npos && chunk.substr(0, hyphen).find_first_not_of(U'-') != Chunk::npos) {
       end = hyphen + 1;
     }
   }
   line += chunk.substr(0, end);
-  chunk = chunk.substr(std::min(end, chunk.size()));
+  chunk.remove_prefix(std::min(end, chunk.size()));
 }
 
 }  // namespace
@@ -110,7 +113,8 @@ std::vector<std::string> wrap_text(const std::string& text, std::int64_t width,
   const auto limit = static_cast<std::size_t>(width);
   Points points;
   for (std::size_t at = 0; at < text.size();) points += next_code_point(text, at);
-  std::vector<Points> chunks = Splitter(points, break_on_hyphens).split();
+  charge_steps(static_cast<std::int64_t>(points.size() / 16));
+  std::vector<Chunk> chunks = Splitter(points, break_on_hyphens).split();
   std::reverse(chunks.begin(), chunks.end());
   std::vector<std::string> lines;
   while (!chunks.empty()) {
@@ -128,7 +132,8 @@ std::vector<std::string> wrap_text(const std::string& text, std::int64_t width,
       take_part(line, chunks, limit, break_long_words, break_on_hyphens);
       if (line.size() != before) last = line.size() - before;
     }
-    if (!line.empty() && blank(line.substr(line.size() - last))) line.resize(line.size() - last);
+    const Chunk end = Chunk(line).substr(line.size() - last);
+    if (!line.empty() && blank(end)) line.resize(line.size() - last);
     if (line.empty()) continue;
     std::string out;
     for (const char32_t c : line) append_utf8(out, c);
