@@ -34,7 +34,7 @@ struct PrefixCacheOptions {
   std::int64_t bytes = 256ll << 20;    // of pages kept for later; 0: keep nothing
   std::int64_t block_size = 32;        // tokens a page: 16, 32 or 64
   std::string policy = "lru";          // see make_eviction_policy
-  std::chrono::milliseconds ttl{0};    // after being stored; 0: for ever
+  std::chrono::milliseconds ttl{0};    // after being stored the last time; 0: for ever
   std::int64_t max_prefix_tokens = 0;  // of a text, keep and reuse at most so many; 0: all
   // Of logits after prompts, beside the pages: one that comes again then needs no pass. 0: none.
   std::int64_t logits_bytes = 0;
@@ -47,7 +47,8 @@ struct PrefixCacheOptions {
   std::chrono::milliseconds redis_timeout{250};       // the most that a lookup waits for it
   std::vector<std::shared_ptr<PageTier>> tiers = {};  // any others
   std::int64_t queue_bytes = 256ll << 20;  // of pages that wait to be written to one of them
-  // For applications that want their own clock or an account of events.
+  // For applications that want their own clock or an account of events. What on_event throws is
+  // dropped, and so is an event for which there is no memory.
   std::function<std::chrono::milliseconds()> now = {};
   std::function<void(const PrefixEvent&)> on_event = {};
   int hash_bits = 128;  // fewer: to provoke collisions in tests
@@ -67,9 +68,9 @@ struct PrefixCacheStats {
   std::int64_t evicted_blocks = 0;
   std::int64_t expired_blocks = 0;
   std::int64_t rejected_blocks = 0;
-  std::int64_t collisions = 0;
-  std::int64_t blocks = 0;  // kept now
-  std::int64_t index_bytes = 0;
+  std::int64_t collisions = 0;      // of hashes, each of them a miss
+  std::int64_t blocks = 0;          // kept now
+  std::int64_t index_bytes = 0;     // what is known of namespaces included
   std::int64_t dropped_blocks = 0;  // not written to a tier, since too many waited already
   std::vector<TierStats> tiers;
 };
@@ -117,13 +118,15 @@ class QUIRE_EXPORT PrefixMatch {
 // whole pages by a chain of hashes that is proved by the stored token ids, and the matching part
 // of the page after them. What is reused is bit for bit what would be computed.
 //
-// Pages of several models may live in one cache, within one budget. A fault of the cache is a
-// counted miss, never a failed request.
+// Pages of several models may live in one cache, within one budget. Of a model and scope nothing
+// stays when the last of its pages has left the memory. A fault of the cache is a counted miss,
+// never a failed request.
 //
 // Thread-safety: internally synchronised; share it between generators and threads.
 class QUIRE_EXPORT PrefixCache {
  public:
-  // Throws Error kInvalidArgument, and as make_disk_tier and make_redis_tier.
+  // Throws Error kInvalidArgument, kOutOfMemory if the system has no thread for a tier, and as
+  // make_disk_tier and make_redis_tier.
   explicit PrefixCache(PrefixCacheOptions options = {});
   ~PrefixCache();
   PrefixCache(const PrefixCache&) = delete;
@@ -137,7 +140,8 @@ class QUIRE_EXPORT PrefixCache {
   PrefixMatch lookup_whole(const PrefixModel& model, std::span<const TokenId> tokens,
                            const PrefixScope& scope = {});
 
-  // Keeps a known prefix from eviction until as many unpin calls. Returns the tokens pinned, a
+  // Keeps a known prefix from eviction until as many unpin calls. Its time to live runs on: when
+  // that is over, nobody finds it until it is stored again. Returns the tokens pinned, a
   // multiple of block_size.
   std::int64_t pin(const PrefixModel& model, std::span<const TokenId> tokens,
                    const PrefixScope& scope = {});

@@ -101,7 +101,8 @@ struct PrefixIndexStats {
 
 // Finds the longest known prefix of a token sequence, and decides what to forget. Blocks form
 // chains; a block is found by its key and believed only when its parent and token ids are equal
-// too. Holds token ids and integers, no tensors: what a block stands for is its owner's payload.
+// too. Spaces are told apart by all of their keys' bits, whatever hash_bits says. Holds token ids
+// and integers, no tensors: what a block stands for is its owner's payload.
 //
 // Costs: O(1) a full block looked up; O(log n) the partial one, an insertion, an eviction.
 // Thread-safety: none; PrefixCache adds a lock.
@@ -120,7 +121,8 @@ class QUIRE_EXPORT PrefixIndex {
 
   // Adds a block after `parent` (kNoBlock: at the start of the space); up to block_size tokens,
   // fewer make a leaf that only partial matches find. An equal block that exists is marked used
-  // and returned, its payload untouched: compare with payload(). Evicts for room first; returns
+  // and returned, its payload untouched: compare with payload(); it lives at least until
+  // options.expires from then on, even if its time was over. Evicts for room first; returns
   // nothing if there is none (or on a collision). REQUIRES: 1 <= tokens.size() <= block_size;
   // parent is a full block.
   std::optional<BlockId> insert(const BlockKey& space, BlockId parent,

@@ -22,10 +22,16 @@ std::span<const std::byte> bytes_of(const redisReply& reply) {
   return {reinterpret_cast<const std::byte*>(reply.str), reply.len};
 }
 
+// Without the user and the password, which end with the last @.
+std::string shown(std::string_view url) {
+  const auto at = url.rfind('@');
+  return at == std::string_view::npos ? std::string(url) : "..." + std::string(url.substr(at));
+}
+
 [[noreturn]] void refuse_url(std::string_view url) {
   throw Error(ErrorCode::kInvalidArgument, "redis_url",
               "expected redis://[[user]:password@]host[:port][/database] or unix:/path, found " +
-                  std::string(url));
+                  shown(url));
 }
 
 }  // namespace

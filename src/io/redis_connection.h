@@ -25,7 +25,8 @@ struct RedisAddress {
   std::string database = {};
 };
 
-// redis://[[user]:password@]host[:port][/database] or unix:/path. Throws Error kInvalidArgument.
+// redis://[[user]:password@]host[:port][/database] or unix:/path. Throws Error kInvalidArgument,
+// which does not tell the user and password.
 RedisAddress parse_redis_url(std::string_view url);
 
 // The connection is of no use any more.

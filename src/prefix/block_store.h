@@ -11,7 +11,7 @@
 
 namespace quire {
 
-// One block of the index, or the root of a namespace (depth 0, no tokens).
+// One block of the index, or the root of a namespace (depth 0, no tokens, the namespace's own key).
 struct Block {
   BlockKey key;
   std::uint64_t payload = 0;
@@ -72,7 +72,7 @@ class BlockStore {
   BlockId next_ = 0;
 };
 
-// Full blocks and namespace roots by key: open addressing, linear probing, at most 3/4 full.
+// Full blocks by key: open addressing, linear probing, at most 3/4 full.
 //
 // Thread-safety: none.
 class KeyTable {

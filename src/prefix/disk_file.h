@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,7 +25,8 @@ namespace quire {
 // Thread-safety: one connection on one thread at a time. All throw Error, see io/sqlite.h.
 inline constexpr std::int64_t kDatabasePage = 32768;  // few overflow pages a blob, little waste
 
-// Makes the tables of a new file. Throws Error kUnsupported for a database that is another's.
+// Makes the tables of a new file. Throws Error kUnsupported for a database that is another's, which
+// is left as it is, or that has anything besides the tables.
 void prepare_disk_file(const std::filesystem::path& file);
 
 struct DiskReader {
@@ -42,6 +44,14 @@ struct DiskReader {
   };
   // Of the rows after `parent`, the one that shares most with these tokens.
   Near nearest(std::int64_t parent, std::span<const TokenId> tokens);
+
+  struct Page {
+    std::int64_t row = 0;
+    std::int64_t checksum = 0;
+    std::int64_t bytes = 0;  // 0: there is none
+  };
+  // A block's pages, by part. Nothing if the parts are not such as are written.
+  std::optional<std::vector<Page>> pages_of(std::int64_t block);
 
   Sqlite database;
   SqliteStatement child, before, after, pages;

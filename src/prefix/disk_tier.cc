@@ -4,15 +4,19 @@
 #include <quire/error.h>
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "io/saturate.h"
 #include "prefix/tier_bytes.h"
 
 namespace quire {
 namespace {
 
 constexpr std::int64_t kCommitBytes = 8 << 20;  // a transaction's pages, about
+constexpr std::size_t kMaxNoted = 1 << 16;      // rows
 
 std::int64_t wall_clock_us() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -21,6 +25,11 @@ std::int64_t wall_clock_us() {
 
 std::span<const std::byte> bytes_of(const BlockKey& key) {
   return std::as_bytes(std::span(&key, 1));
+}
+
+// Of one who reads for long and stores nothing, what does not fit is lost.
+void note(std::unordered_set<std::int64_t>& rows, std::int64_t row) {
+  if (rows.size() < kMaxNoted) rows.insert(row);
 }
 
 }  // namespace
@@ -60,33 +69,29 @@ bool DiskTier::deliver(const DiskReader::Near& block, const BlockKey& key, Block
     to.place(block.tokens, {}, ttl);
     return false;
   }
-  struct Found {
-    std::int64_t row, part, checksum;
+  const auto damaged = [&] {
+    ++stats_.corrupt_blocks;
+    note(damaged_, block.id);
+    return false;
   };
-  std::vector<Found> found;
+  const std::optional<std::vector<DiskReader::Page>> pages = reader_->pages_of(block.id);
+  if (!pages) return damaged();
   std::vector<std::int64_t> sizes;
-  SqliteStatement& pages = reader_->pages;
-  pages.bind(1, block.id);
-  while (pages.step()) {
-    found.push_back({pages.integer(0), pages.integer(1), pages.integer(2)});
-    sizes.resize(static_cast<std::size_t>(found.back().part), 0);
-    sizes.push_back(pages.integer(3));
-  }
-  pages.reset();
+  for (const DiskReader::Page& page : *pages) sizes.push_back(page.bytes);
   const std::vector<std::span<std::byte>> places = to.place(block.tokens, sizes, ttl);
   if (places.empty()) return false;
-  for (const Found& page : found) {
-    const std::span<std::byte> place = places[static_cast<std::size_t>(page.part)];
-    reader_->blob.read(page.row, place);
-    if (page_checksum(place, key, page.part) != static_cast<std::uint64_t>(page.checksum)) {
-      ++stats_.corrupt_blocks;
-      damaged_.push_back(block.id);
-      return false;
+  for (std::size_t part = 0; part < pages->size(); ++part) {
+    const DiskReader::Page& page = (*pages)[part];
+    if (page.bytes == 0) continue;
+    reader_->blob.read(page.row, places[part]);
+    if (page_checksum(places[part], key, static_cast<std::int64_t>(part)) !=
+        static_cast<std::uint64_t>(page.checksum)) {
+      return damaged();
     }
   }
   to.placed();
   ++stats_.loaded_blocks;
-  used_.push_back(block.id);
+  note(used_, block.id);
   return true;
 }
 
@@ -122,7 +127,7 @@ void DiskTier::load(const TierText& text, std::int64_t first, BlockReader& reade
 
 // What readers used and found damaged since.
 void DiskTier::note_uses() {
-  std::vector<std::int64_t> used, damaged;
+  std::unordered_set<std::int64_t> used, damaged;
   {
     const std::lock_guard lock(reader_mutex_);
     used.swap(used_);
@@ -163,9 +168,10 @@ std::int64_t DiskTier::put(const Place& place, std::span<const TokenId> tokens, 
   if (!known) {
     const DiskReader::Near near = w.nearest(place.parent, tokens);
     if (near.id != 0 && open && near.shared == std::ssize(tokens)) return near.id;
-    if (!make_room(need + 4 * kDatabasePage, place.parent)) return 0;
-    // An open block that this one continues is of no use beside it.
+    // An open block that this one continues is of no use beside it. It goes first: what makes room
+    // may take it too, and no row may be dropped twice.
     if (near.id != 0 && near.shared == std::ssize(near.tokens)) w.drop(near.id, place.parent);
+    if (!make_room(need + 4 * kDatabasePage, place.parent)) return 0;
     w.insert.bind(1, place.parent).bind(2, std::span(bytes)).bind(3, place.depth);
     w.insert.bind(4, place.now).bind(5, place.expires).run();
     id = w.database.last_row();
@@ -220,7 +226,7 @@ std::int64_t DiskTier::store_some(const TierText& text, std::int64_t first,
   evicted_now_ = 0;
   note_uses();
   Place place = walk(text, first);
-  if (ttl.count() > 0) place.expires = place.now / 1000 + ttl.count();
+  if (ttl.count() > 0) place.expires = saturating_sum(place.now / 1000, ttl.count());
   std::int64_t stored = 0;
   for (std::int64_t written = 0;
        place.parent != 0 && stored < std::ssize(blocks) && written < kCommitBytes; ++stored) {

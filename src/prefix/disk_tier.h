@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <vector>
+#include <unordered_set>
 
 #include "prefix/disk_file.h"
 
@@ -55,8 +55,8 @@ class DiskTier final : public PageTier {
 
   mutable std::mutex reader_mutex_;
   std::unique_ptr<DiskReader> reader_;
-  std::vector<std::int64_t> used_;
-  std::vector<std::int64_t> damaged_;
+  std::unordered_set<std::int64_t> used_;  // rows, until the writer next looks
+  std::unordered_set<std::int64_t> damaged_;
   TierStats stats_;
 };
 

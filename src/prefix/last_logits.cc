@@ -39,15 +39,24 @@ void LastLogits::keep(const BlockKey& space, std::span<const TokenId> tokens,
   const std::int64_t bytes = bytes_of(entry);
   if (bytes > max_bytes_) return;
   while (bytes_ + bytes > max_bytes_) erase(std::prev(entries_.end()));
+  std::list<Entry> made;  // until nothing can fail any more
+  made.push_front(std::move(entry));
+  by_key_.emplace(key, made.begin());
+  entries_.splice(entries_.begin(), made);
   bytes_ += bytes;
-  entries_.push_front(std::move(entry));
-  by_key_[key] = entries_.begin();
 }
 
 void LastLogits::erase(std::list<Entry>::iterator entry) {
   bytes_ -= bytes_of(*entry);
   by_key_.erase(entry->key);
   entries_.erase(entry);
+}
+
+void LastLogits::forget(const BlockKey& space) {
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto current = entry++;
+    if (current->space == space) erase(current);
+  }
 }
 
 void LastLogits::clear() {

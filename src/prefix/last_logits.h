@@ -27,9 +27,12 @@ class LastLogits {
   // Null: they are not known. Counts as a use.
   Row find(const BlockKey& space, std::span<const TokenId> tokens);
 
-  // In place of what is there; nothing happens if it alone is over the budget.
+  // In place of what is there; nothing happens if it alone is over the budget. Throws
+  // std::bad_alloc; what is kept is sound then.
   void keep(const BlockKey& space, std::span<const TokenId> tokens, std::vector<float> logits);
 
+  // Those of one namespace. Costs O(rows).
+  void forget(const BlockKey& space);
   void clear();
   std::int64_t bytes() const { return bytes_; }
 

@@ -4,6 +4,8 @@
 #include <quire/cpu.h>
 #include <xxhash.h>
 
+#include "kernels/linear.h"
+
 namespace quire {
 namespace {
 
@@ -22,9 +24,12 @@ std::string layout_of(const KvSpec& spec) {
   return text;
 }
 
-// Instruction sets differ by rounding, and tiers are shared by machines.
+// Instruction sets differ by rounding, and tiers are shared by machines. So do machines of one set
+// if only some round the inputs of bfloat16 weights.
 std::string kernels_of(Device device) {
-  return device == Device::kCpu ? isa_name(active_isa()) : std::string(to_string(device));
+  if (device != Device::kCpu) return std::string(to_string(device));
+  return std::string(isa_name(active_isa())) +
+         (kernels::rounds_inputs(DType::kBF16) ? "+bf16" : "");
 }
 
 }  // namespace
@@ -44,6 +49,12 @@ std::string_view NameSpace::difference(const NameSpace& other) const {
     if (fields[i].value != other.fields[i].value) return fields[i].name;
   }
   return {};
+}
+
+std::int64_t NameSpace::bytes() const {
+  std::size_t total = fields.size() * sizeof(Field);
+  for (const Field& field : fields) total += field.value.size();
+  return static_cast<std::int64_t>(total);
 }
 
 NameSpace make_name_space(const PrefixModel& model, std::int64_t block_size,

@@ -19,6 +19,7 @@ struct NameSpace {
   struct Field {
     std::string_view name;
     std::string value;
+    bool operator==(const Field&) const = default;
   };
   std::vector<Field> fields;
 
@@ -28,6 +29,10 @@ struct NameSpace {
 
   // The name of the first field that differs; empty if none does.
   std::string_view difference(const NameSpace& other) const;
+
+  std::int64_t bytes() const;
+
+  bool operator==(const NameSpace&) const = default;
 };
 
 NameSpace make_name_space(const PrefixModel& model, std::int64_t block_size,

@@ -5,8 +5,9 @@
 
 namespace quire {
 
-std::shared_ptr<PageTier> make_redis_tier(const std::string& url, const RedisTierOptions&) {
-  throw Error(ErrorCode::kUnsupported, url, "expected a build with hiredis, found one without");
+std::shared_ptr<PageTier> make_redis_tier(const std::string&, const RedisTierOptions&) {
+  throw Error(ErrorCode::kUnsupported, "redis_url",
+              "expected a build with hiredis, found one without");
 }
 
 }  // namespace quire

@@ -4,6 +4,8 @@
 #include <quire/prefix_cache.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,10 +26,12 @@ PrefixMatch& PrefixMatch::operator=(PrefixMatch&& other) noexcept {
 
 PrefixMatch::~PrefixMatch() {
   if (!impl_) return;
-  const PrefixCache::Impl::Access access(*impl_->cache);
+  PrefixCache::Impl& cache = *impl_->cache;
+  const PrefixCache::Impl::Access access(cache);
   for (const BlockId held : {impl_->tail, impl_->partial}) {
-    if (held != kNoBlock) impl_->cache->index.release(held);
+    if (held != kNoBlock) cache.index.release(held);
   }
+  if (impl_->home != nullptr) cache.leave(*impl_->home);
 }
 
 std::int64_t PrefixMatch::reused_tokens() const { return impl_ ? impl_->reused.total() : 0; }
@@ -49,11 +53,11 @@ void PrefixMatch::store(std::span<const TokenId> tokens, const KvCache& cache, b
     throw Error(ErrorCode::kInvalidArgument, "PrefixMatch::store",
                 "expected the cache of make_cache() with all of the tokens");
   }
+  if (impl_->home == nullptr) return;
   PrefixCache::Impl& store = *impl_->cache;
   const PrefixCache::Impl::Access access(store);
   const std::int64_t size = store.options.block_size;
   const std::int64_t limit = store.limit(tokens);
-  if (store.options.bytes == 0) return;
   std::optional<BlockId> open;
   while (!impl_->full) {
     const std::int64_t from = impl_->stored * size;
@@ -99,6 +103,7 @@ void PrefixMatch::store(std::span<const TokenId> tokens, const KvCache& cache, b
 }
 
 void PrefixMatch::store_logits(std::span<const TokenId> tokens, std::vector<float> logits) {
+  if (impl_->home == nullptr) return;
   const PrefixCache::Impl::Access access(*impl_->cache);
   impl_->cache->logits.keep(impl_->space, tokens, std::move(logits));
 }
@@ -117,16 +122,15 @@ PrefixMatch PrefixCache::lookup_whole(const PrefixModel& model, std::span<const 
   return Impl::search(impl_, model, tokens, scope, /*whole=*/true);
 }
 
-// What was found lets go of its pages when something fails after that, without the lock.
+// What was found lets go of its pages when something fails, without the lock.
 PrefixMatch PrefixCache::Impl::search(const std::shared_ptr<Impl>& self, const PrefixModel& model,
                                       std::span<const TokenId> tokens, const PrefixScope& scope,
                                       bool whole) {
-  PrefixMatch found;
+  PrefixMatch found(std::make_unique<PrefixMatch::Impl>());
+  found.impl_->cache = self;
   {
     const Access access(*self);
-    auto match = self->find(model, tokens, scope, whole);
-    match->cache = self;
-    found = PrefixMatch(std::move(match));
+    self->find(*found.impl_, model, tokens, scope, whole);
     if (self->queues.empty()) self->account(*found.impl_, tokens);
   }
   if (self->queues.empty()) return found;
@@ -139,7 +143,9 @@ PrefixMatch PrefixCache::Impl::search(const std::shared_ptr<Impl>& self, const P
 std::int64_t PrefixCache::pin(const PrefixModel& model, std::span<const TokenId> tokens,
                               const PrefixScope& scope) {
   const Impl::Access access(*impl_);
-  const auto [block, count] = impl_->chain(impl_->space_of(model, scope), tokens);
+  const auto space = impl_->known_space(model, scope);
+  if (!space) return 0;
+  const auto [block, count] = impl_->chain(*space, tokens, impl_->now());
   if (block == kNoBlock) return 0;
   ++impl_->pins[block];
   impl_->index.hold(block);
@@ -149,8 +155,12 @@ std::int64_t PrefixCache::pin(const PrefixModel& model, std::span<const TokenId>
 void PrefixCache::unpin(const PrefixModel& model, std::span<const TokenId> tokens,
                         const PrefixScope& scope) {
   const Impl::Access access(*impl_);
+  const auto space = impl_->known_space(model, scope);
+  if (!space) return;
+  // Its time may be over, which is no reason to hold it for ever.
+  constexpr std::int64_t kAnyTime = std::numeric_limits<std::int64_t>::min();
   // What was pinned may since have been continued: the deepest pin of the chain is meant.
-  for (BlockId block = impl_->chain(impl_->space_of(model, scope), tokens).first; block != kNoBlock;
+  for (BlockId block = impl_->chain(*space, tokens, kAnyTime).first; block != kNoBlock;
        block = impl_->index.parent(block)) {
     const auto pin = impl_->pins.find(block);
     if (pin == impl_->pins.end()) continue;
@@ -163,8 +173,9 @@ void PrefixCache::unpin(const PrefixModel& model, std::span<const TokenId> token
 void PrefixCache::end_session(const PrefixModel& model, std::span<const TokenId> tokens,
                               const PrefixScope& scope) {
   const Impl::Access access(*impl_);
-  const IndexMatch match = impl_->index.lookup(impl_->space_of(model, scope), tokens,
-                                               impl_->limit(tokens), impl_->now());
+  const auto space = impl_->known_space(model, scope);
+  if (!space) return;
+  const IndexMatch match = impl_->index.lookup(*space, tokens, impl_->limit(tokens), impl_->now());
   if (match.partial != kNoBlock) {
     impl_->index.demote(match.partial);
   } else if (!match.blocks.empty()) {
@@ -190,8 +201,8 @@ PrefixCacheStats PrefixCache::stats() const {
   stats.tiers = std::move(tiers);
   const PrefixIndexStats index = impl_->index.stats();
   stats.blocks = index.blocks;
-  stats.collisions = index.collisions;
-  stats.index_bytes = static_cast<std::int64_t>(index.bytes);
+  stats.collisions += index.collisions;
+  stats.index_bytes += static_cast<std::int64_t>(index.bytes);
   stats.logits_bytes = impl_->logits.bytes();
   return stats;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "prefix/block_store.h"
@@ -43,9 +44,15 @@ struct PrefixIndex::Impl {
     if (!options.policy) options.policy = make_eviction_policy("lru");
   }
 
+  struct LowHalf {  // of what is a hash already
+    std::size_t operator()(const BlockKey& key) const noexcept { return key.low; }
+  };
+
   PrefixIndexOptions options;
   BlockStore store;
   KeyTable table;
+  // By their whole keys, however short the hashes of blocks are: no two namespaces share a root.
+  std::unordered_map<BlockKey, BlockId, LowHalf> roots;
   RankHeap evictable;  // exactly the blocks with no child that nobody holds, roots apart
   Departed departed;
   std::uint64_t tick = 0;
@@ -72,8 +79,18 @@ struct PrefixIndex::Impl {
   }
 
   BlockId find_root(const BlockKey& space) const {
-    const BlockId id = table.find(store, table.reduce(space));
-    return id != kNoBlock && store[id].depth == 0 ? id : kNoBlock;
+    const auto root = roots.find(space);
+    return root != roots.end() ? root->second : kNoBlock;
+  }
+
+  // REQUIRES: room in the store.
+  BlockId find_or_make_root(const BlockKey& space) {
+    const auto [root, is_new] = roots.try_emplace(space, kNoBlock);
+    if (is_new) {
+      root->second = store.allocate();
+      store[root->second].key = space;
+    }
+    return root->second;
   }
 
   // The full block of these tokens after `parent`; counts a collision.
@@ -102,7 +119,7 @@ struct PrefixIndex::Impl {
 
   void drop_root_if_empty(BlockId id) {
     if (store[id].depth != 0 || store[id].child_count != 0 || store[id].holds != 0) return;
-    table.erase(store, id);
+    roots.erase(store[id].key);
     store.free(id);
   }
 
@@ -247,23 +264,10 @@ std::optional<BlockId> PrefixIndex::insert(const BlockKey& space, BlockId parent
   Impl& index = *impl_;
   // What can fail for want of memory comes first, and so that letting go of blocks never can.
   index.store.make_room(2);
-  index.table.make_room(index.store, 2);
+  index.table.make_room(index.store, 1);
   index.evictable.make_room(static_cast<std::size_t>(index.stats.blocks) + 1);
   const bool full = static_cast<std::int64_t>(tokens.size()) == index.options.block_size;
-  BlockId root = parent;
-  if (parent == kNoBlock) {
-    root = index.find_root(space);
-    if (root == kNoBlock) {
-      const BlockKey key = index.table.reduce(space);
-      if (index.table.find(index.store, key) != kNoBlock) {
-        ++index.stats.collisions;
-        return std::nullopt;
-      }
-      root = index.store.allocate();
-      index.store[root].key = key;
-      index.table.insert(index.store, root);
-    }
-  }
+  const BlockId root = parent == kNoBlock ? index.find_or_make_root(space) : parent;
 
   // Held while we work, so that making room cannot take it.
   ++index.store[root].holds;
@@ -275,13 +279,14 @@ std::optional<BlockId> PrefixIndex::insert(const BlockKey& space, BlockId parent
     return result;
   };
 
-  const BlockKey parent_key = index.store[root].depth == 0 ? space : index.store[root].key;
-  const BlockKey key = index.table.reduce(block_key(parent_key, space, tokens));
+  const BlockKey key = index.table.reduce(block_key(index.store[root].key, space, tokens));
   const BlockId known = full ? index.table.find(index.store, key)
                              : quire::find_child(index.store, index.store[root].child_root, tokens);
   if (known != kNoBlock) {
     if (full && index.find_full(root, key, tokens) == kNoBlock) return done(std::nullopt);
     if (index.store[known].used != index.tick) index.touch(known);
+    std::int64_t& expires = index.store[known].expires;  // 0: never
+    if (expires != 0) expires = options.expires == 0 ? 0 : std::max(expires, options.expires);
     return done(known);
   }
 
@@ -383,8 +388,10 @@ BlockId PrefixIndex::parent(BlockId block) const {
 
 PrefixIndexStats PrefixIndex::stats() const {
   PrefixIndexStats stats = impl_->stats;
+  constexpr std::size_t kRootBytes = sizeof(decltype(Impl::roots)::value_type) + sizeof(void*);
   stats.bytes = impl_->store.bytes() + impl_->table.bytes() + impl_->evictable.bytes() +
-                impl_->departed.bytes();
+                impl_->departed.bytes() + impl_->roots.bucket_count() * sizeof(void*) +
+                impl_->roots.size() * kRootBytes;
   return stats;
 }
 

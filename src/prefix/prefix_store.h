@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/home_owned.h"
 #include "kv/shared_blocks.h"
 #include "prefix/last_logits.h"
 #include "prefix/name_space.h"
@@ -45,23 +46,29 @@ class PrefixCache::Impl {
   };
 
   // All of these: REQUIRES an Access.
-  struct Space {
-    NameSpace fields;
-    std::shared_ptr<PagePool> pool;
-  };
-  // The digest of a namespace, which is known from then on.
-  BlockKey space_of(const PrefixModel& model, const PrefixScope& scope);
-  const Space& space(const BlockKey& digest) const { return spaces_.at({digest.low, digest.high}); }
 
-  // `whole`: up to all tokens where the logits after them are kept.
-  std::unique_ptr<PrefixMatch::Impl> find(const PrefixModel& model, std::span<const TokenId> tokens,
-                                          const PrefixScope& scope, bool whole);
+  // A namespace that some match or block is in; forgotten with the last of them.
+  struct Space {
+    BlockKey digest;
+    NameSpace fields;
+    std::int64_t users = 0;  // matches and blocks
+  };
+  // Finds or makes the match's namespace. It has none if nothing is kept, or if another one has
+  // its digest: a digest is no proof.
+  void enter(PrefixMatch::Impl& match, const PrefixModel& model, const PrefixScope& scope);
+  void leave(Space& space) noexcept;
+  // The digest of a namespace, if it is known.
+  std::optional<BlockKey> known_space(const PrefixModel& model, const PrefixScope& scope) const;
+
+  // Fills a new match. `whole`: up to all tokens where the logits after them are kept.
+  void find(PrefixMatch::Impl& match, const PrefixModel& model, std::span<const TokenId> tokens,
+            const PrefixScope& scope, bool whole);
 
   // Says what the match came to, once all tiers have been asked.
   void account(PrefixMatch::Impl& match, std::span<const TokenId> tokens);
 
   // Adds a block after `parent`, or finds it there; what its pages lack, `pages` may have.
-  // Nothing if there is no room.
+  // Nothing if there is no room. REQUIRES: a match is in this namespace.
   std::optional<BlockId> keep(const BlockKey& space, BlockId parent,
                               std::span<const TokenId> tokens, BlockPages pages,
                               std::chrono::milliseconds ttl);
@@ -71,8 +78,9 @@ class PrefixCache::Impl {
   void offer(const PrefixMatch::Impl& match, std::span<const TokenId> tokens,
              std::optional<BlockId> open, std::vector<BlockPages> more);
 
-  // The longest chain of full blocks, as the block at its end.
-  std::pair<BlockId, std::int64_t> chain(const BlockKey& space, std::span<const TokenId> tokens);
+  // The longest chain of full blocks whose time is not over by `now`, as the block at its end.
+  std::pair<BlockId, std::int64_t> chain(const BlockKey& space, std::span<const TokenId> tokens,
+                                         std::int64_t now);
 
   std::int64_t now() const;
   std::int64_t limit(std::span<const TokenId> tokens) const;
@@ -88,13 +96,14 @@ class PrefixCache::Impl {
   PrefixCacheOptions options;
   PrefixIndex index;
   LastLogits logits;
-  PrefixCacheStats stats;
+  PrefixCacheStats stats;  // collisions and index_bytes: only the namespaces' own
   std::map<BlockId, int> pins;
 
  private:
-  // A block's pages, and the tiers (one bit each) that have it or are about to.
+  // A block's pages and namespace, and the tiers (one bit each) that have it or are about to.
   struct Kept {
     BlockPages pages;
+    Space* space = nullptr;
     std::uint32_t tiers = 0;
   };
 
@@ -105,23 +114,28 @@ class PrefixCache::Impl {
   void promote(PrefixMatch::Impl& match, std::size_t tier, Arrivals& arrivals, std::size_t count);
   void written(const TierJob& job, std::size_t tier, std::int64_t stored);
 
-  void forget(const EvictedBlock& block);
-  void explain(PrefixMatch::Impl& match, const BlockKey& own, std::span<const TokenId> tokens);
+  std::uint64_t free_payload();
+  std::int64_t expiry(std::chrono::milliseconds ttl) const;
+  void forget(const EvictedBlock& block) noexcept;
+  void tell(PrefixEvent::Kind kind, BlockId block) noexcept;
+  void explain(PrefixMatch::Impl& match, std::span<const TokenId> tokens);
   std::shared_ptr<PagePool> pool_for(const KvSpec& spec);
 
   std::mutex mutex_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Space> spaces_;
-  std::vector<Kept> kept_;  // by payload
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Space> spaces_;  // by digest
+  std::vector<std::shared_ptr<PagePool>> pools_;                     // one for each shape of caches
+  std::vector<Kept> kept_;                                           // by payload
   std::vector<std::uint64_t> free_payloads_;
   std::vector<PrefixEvent> events_;
 
  public:
-  std::vector<std::unique_ptr<TierQueue>> queues;  // the last member: they call back until gone
+  std::vector<HomeOwned<TierQueue>> queues;  // the last member: they call back until gone
 };
 
 struct PrefixMatch::Impl {
   std::shared_ptr<PrefixCache::Impl> cache;
   BlockKey space;
+  PrefixCache::Impl::Space* home = nullptr;  // held; null: nothing of this text is kept
   std::shared_ptr<PagePool> pool;
   std::vector<BlockPages> pages;  // of the reused tokens, in order
   std::int64_t asked = 0;

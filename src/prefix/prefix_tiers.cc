@@ -20,6 +20,7 @@ std::vector<std::span<std::byte>> Arrivals::place(std::span<const TokenId> token
                                                   std::span<const std::int64_t> bytes,
                                                   std::chrono::milliseconds ttl) {
   const std::int64_t at = next_ * text_.block_size;
+  if (std::ssize(tokens) > text_.block_size) ended_ = true;  // no block: it is not there
   if (ended_ || at >= std::ssize(text_.tokens)) return {};
   const auto rest = text_.tokens.subspan(static_cast<std::size_t>(at));
   const std::int64_t shared = common_prefix(tokens, rest);
@@ -40,6 +41,7 @@ std::vector<std::span<std::byte>> Arrivals::place(std::span<const TokenId> token
 }
 
 void Arrivals::placed() {
+  if (block_.tokens.empty()) return;  // none was placed since
   pages_.arrive();
   block_.pages = std::move(pages_.pages);
   blocks.push_back(std::move(block_));
@@ -64,9 +66,10 @@ void PrefixCache::Impl::start_tiers() {
   }
   tiers.insert(tiers.end(), options.tiers.begin(), options.tiers.end());
   for (std::size_t t = 0; t < tiers.size(); ++t) {
-    queues.push_back(std::make_unique<TierQueue>(
-        tiers[t], options.queue_bytes,
-        [this, t](const TierJob& job, std::int64_t stored) { written(job, t, stored); }));
+    const auto done = [this, t](const TierJob& job, std::int64_t stored) {
+      written(job, t, stored);
+    };
+    queues.push_back(HomeOwned<TierQueue>(new TierQueue(tiers[t], options.queue_bytes, done)));
   }
 }
 
@@ -123,9 +126,11 @@ void PrefixCache::Impl::adopt(PrefixMatch::Impl& match, std::span<const TokenId>
   const std::size_t count = blocks.size() - whole;
   match.pages.resize(whole);
   for (std::size_t i = 0; i < count; ++i) match.pages.push_back(arrivals.blocks[i].pages);
-  // The part of a page that was found before comes from here too.
-  (match.reused.copied > 0 ? match.reused.copied : match.reused.disk) -=
-      before % options.block_size;
+  // The part of a page that was found before comes from here too. It is all that any source has
+  // besides whole blocks.
+  for (std::int64_t* source : {&match.reused.copied, &match.reused.disk, &match.reused.remote}) {
+    *source -= *source % options.block_size;
+  }
   (queues[tier]->tier().kind() == PageTier::Kind::kDisk ? match.reused.disk
                                                         : match.reused.remote) +=
       total - static_cast<std::int64_t>(whole) * options.block_size;

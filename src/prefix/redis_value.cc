@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
@@ -21,7 +22,8 @@ struct Header {
   std::int64_t expires;
   std::uint64_t checksum;
 };
-constexpr std::uint32_t kMagic = 0x31505551;  // "QUP1"
+static_assert(offsetof(Header, expires) == 16);  // kRedisExpiryAt
+constexpr std::uint32_t kMagic = 0x31505551;     // "QUP1"
 
 std::uint64_t checksum_of(std::span<const std::byte> bytes, const BlockKey& key) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), key.low);

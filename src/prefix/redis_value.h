@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quire {
@@ -21,6 +22,9 @@ struct RedisValue {
   TokenIds tokens;
   std::vector<std::span<const std::byte>> pages;  // of the bytes that were parsed
 };
+
+// Where a value has its expiry, which may be replaced alone: nothing else depends on it.
+inline constexpr std::string_view kRedisExpiryAt = "16";
 
 // The name that a block has in Redis.
 std::string redis_name(const BlockKey& key);

@@ -34,8 +34,9 @@ bool TierQueue::push(TierJob job) {
   {
     const std::lock_guard lock(mutex_);
     if (bytes_ >= max_bytes_) return false;
-    bytes_ += bytes_of(job);
+    const std::int64_t bytes = bytes_of(job);
     jobs_.push_back(std::move(job));
+    bytes_ += bytes;  // not before: push_back may fail
     ++pushed_;
   }
   changed_.notify_all();

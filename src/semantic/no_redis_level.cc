@@ -5,9 +5,10 @@
 
 namespace quire {
 
-std::shared_ptr<CacheLevel<std::string, std::string>> make_redis_level(const std::string& url,
+std::shared_ptr<CacheLevel<std::string, std::string>> make_redis_level(const std::string&,
                                                                        const RedisLevelOptions&) {
-  throw Error(ErrorCode::kUnsupported, url, "expected a build with hiredis, found one without");
+  throw Error(ErrorCode::kUnsupported, "redis_url",
+              "expected a build with hiredis, found one without");
 }
 
 }  // namespace quire

@@ -19,7 +19,7 @@ constexpr auto word = RedisConnection::word;
 }  // namespace
 
 RedisLevel::RedisLevel(const std::string& url, const RedisLevelOptions& options)
-    : options_(options), lines_(url, options.timeout, 1) {
+    : options_(options), lines_(new RedisLines(url, options.timeout, 1)) {
   if (options.ttl.count() < 0) {
     throw Error(ErrorCode::kInvalidArgument, "ttl",
                 "expected at least 0 ms, found " + std::to_string(options.ttl.count()));
@@ -36,9 +36,9 @@ std::string RedisLevel::name_of(const std::string& key) const {
 }
 
 std::optional<RedisReply> RedisLevel::ask(std::span<const RedisConnection::Bytes> words) {
-  const RedisLines::Deadline deadline = lines_.deadline();
+  const RedisLines::Deadline deadline = lines_->deadline();
   RedisReply reply;
-  const auto outcome = lines_.use(0, deadline, [&](RedisConnection& redis) {
+  const auto outcome = lines_->use(0, deadline, [&](RedisConnection& redis) {
     redis.append(words);
     reply = redis.next(deadline);
   });

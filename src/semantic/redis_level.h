@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "io/home_owned.h"
 #include "io/redis_lines.h"
 
 namespace quire {
@@ -28,7 +29,7 @@ class RedisLevel final : public CacheLevel<std::string, std::string> {
   std::optional<RedisReply> ask(std::span<const RedisConnection::Bytes> words);
 
   const RedisLevelOptions options_;
-  RedisLines lines_;
+  const HomeOwned<RedisLines> lines_;
 };
 
 }  // namespace quire

@@ -159,9 +159,9 @@ TEST(Host, AForkIsRefusedItsParentsGeneratorAndMayMakeItsOwn) {
   const auto model = tiny_model("llama");
   const fs::path file = fs::path(::testing::TempDir()) / "quire_host_test.sqlite";
   fs::remove(file);
-  PrefixCache prefixes({.disk_path = file});
-  auto parents =
-      std::make_unique<Generator>(model, GeneratorOptions{.threads = 2, .prefix_cache = &prefixes});
+  auto prefixes = std::make_unique<PrefixCache>(PrefixCacheOptions{.disk_path = file});
+  auto parents = std::make_unique<Generator>(
+      model, GeneratorOptions{.threads = 2, .prefix_cache = prefixes.get()});
   EXPECT_EQ(parents->generate(request_of("llama")).ids, reference_ids("llama"));
 
   EXPECT_TRUE(true_in_fork([&] {
@@ -178,11 +178,12 @@ TEST(Host, AForkIsRefusedItsParentsGeneratorAndMayMakeItsOwn) {
   }));
   EXPECT_TRUE(true_in_fork([&] {  // whose end waits for no thread of the parent
     parents.reset();
+    prefixes.reset();
     return true;
   }));
 
   EXPECT_EQ(parents->generate(request_of("llama", 2)).ids, reference_ids("llama", 2));
-  prefixes.flush();
+  prefixes->flush();
   fs::remove(file);
 }
 

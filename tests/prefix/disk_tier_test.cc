@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -73,6 +75,28 @@ TEST(DiskTier, StaysWithinItsSizeAndForgetsTheLeastRecentlyUsed) {
   EXPECT_GT(tier->stats().evicted_blocks, 60);
 }
 
+TEST(DiskTier, ATextContinuedInAFullFileLeavesTheTreeSound) {
+  const TemporaryFolder folder;
+  const TierTexts texts(40000);
+  const std::string file = folder.file("pages.db");
+  const TokenIds text = TierTexts::tokens(0, 64);
+  std::int64_t full = 0;
+  {
+    const auto tier = make_disk_tier(file);
+    texts.store(*tier, TokenIds(text.begin(), text.begin() + 56));
+    for (std::uint32_t seed = 1; seed < 6; ++seed) texts.store(*tier, TierTexts::tokens(seed, 64));
+    full = tier->stats().bytes;
+  }
+  const auto tier = make_disk_tier(file, {.bytes = full});
+  EXPECT_EQ(texts.store(*tier, text, 3), 1) << "its open end is what was used least recently";
+  EXPECT_EQ(texts.load(*tier, text), 64);
+  EXPECT_GT(tier->stats().evicted_blocks, 0);
+  EXPECT_EQ(Sqlite(file, 1000)
+                .integer("SELECT count(*) FROM blocks AS b WHERE children <> "
+                         "(SELECT count(*) FROM blocks WHERE parent = b.id)"),
+            0);
+}
+
 TEST(DiskTier, ATextThatDoesNotFitIsKeptInPart) {
   const TemporaryFolder folder;
   const TierTexts texts(40000);
@@ -115,6 +139,21 @@ TEST(DiskTier, PagesOfAnotherBlockAreDamage) {
   EXPECT_EQ(tier->stats().corrupt_blocks, 1);
 }
 
+TEST(DiskTier, PartsThatNoBlockHasAreDamage) {
+  const TemporaryFolder folder;
+  const TierTexts texts;
+  const auto tier = make_disk_tier(folder.file("pages.db"));
+  const TokenIds text = TierTexts::tokens(1, 48);
+  texts.store(*tier, text);
+  Sqlite(folder.file("pages.db"), 1000)
+      .run(
+          "UPDATE pages SET part = part + (1 << 60) "
+          "WHERE block = (SELECT id FROM blocks WHERE depth = 2)");
+  EXPECT_EQ(texts.load(*tier, text), 16);
+  EXPECT_EQ(tier->stats().corrupt_blocks, 1);
+  EXPECT_EQ(tier->stats().failures, 0);
+}
+
 TEST(DiskTier, TimeToLive) {
   const TemporaryFolder folder;
   const auto tier = make_disk_tier(folder.file("pages.db"));
@@ -142,23 +181,56 @@ TEST(DiskTier, TimeToLive) {
   EXPECT_EQ(dead.ttl.count(), -1);
 }
 
+std::string refusal(const std::string& file, const DiskTierOptions& options = {}) {
+  try {
+    make_disk_tier(file, options);
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()), "");
+    return std::string(to_string(error.code()));
+  }
+  return "none";
+}
+
+std::string contents(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 TEST(DiskTier, RefusesWhatItDidNotMake) {
   const TemporaryFolder folder;
-  const auto code_of = [](const std::string& file, const DiskTierOptions& options = {}) {
-    try {
-      make_disk_tier(file, options);
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()), "");
-      return std::string(to_string(error.code()));
-    }
-    return std::string("none");
-  };
   std::ofstream(folder.file("text")) << std::string(5000, 'x');
-  EXPECT_EQ(code_of(folder.file("text")), "Corrupt");
-  Sqlite(folder.file("other.db"), 0).run("CREATE TABLE t (x)");
-  EXPECT_EQ(code_of(folder.file("other.db")), "Unsupported");
-  EXPECT_EQ(code_of(folder.file("no/such/folder.db")), "Io");
-  EXPECT_EQ(code_of(folder.file("a.db"), {.bytes = 5}), "InvalidArgument");
+  EXPECT_EQ(refusal(folder.file("text")), "Corrupt");
+  EXPECT_EQ(refusal(folder.file("no/such/folder.db")), "Io");
+  EXPECT_EQ(refusal(folder.file("a.db"), {.bytes = 5}), "InvalidArgument");
+}
+
+TEST(DiskTier, LeavesTheFilesOfOthersAsTheyAre) {
+  const TemporaryFolder folder;
+  const std::string tables = folder.file("tables.db");
+  const std::string marked = folder.file("marked.db");
+  Sqlite(tables, 0).run("CREATE TABLE t (x)");
+  Sqlite(marked, 0).run("PRAGMA application_id = 5");
+  for (const std::string& file : {tables, marked}) {
+    const std::string before = contents(file);
+    EXPECT_EQ(refusal(file), "Unsupported");
+    EXPECT_FALSE(before.empty());
+    EXPECT_TRUE(contents(file) == before);
+    EXPECT_FALSE(std::filesystem::exists(file + "-wal"));
+  }
+}
+
+TEST(DiskTier, RefusesAFileWithOtherTablesThanItsOwn) {
+  for (const char* change : {"CREATE TABLE more (x)",
+                             "CREATE TRIGGER t AFTER INSERT ON blocks BEGIN DELETE FROM pages; END",
+                             "DROP TABLE pages; CREATE VIEW pages AS WITH RECURSIVE n (x) AS "
+                             "(SELECT 1 UNION ALL SELECT x FROM n) SELECT x AS id FROM n"}) {
+    const TemporaryFolder folder;
+    const std::string file = folder.file("pages.db");
+    make_disk_tier(file);
+    EXPECT_EQ(refusal(file), "none");
+    Sqlite(file, 1000).run(change);
+    EXPECT_EQ(refusal(file), "Unsupported") << change;
+  }
 }
 
 // Runs `work` in a process of its own; its writes to the descriptor can be read from `out`.

@@ -51,6 +51,19 @@ TEST(LastLogits, StayWithinTheirBytesAndTheLeastRecentlyUsedGo) {
   EXPECT_EQ(held->size(), 1000u) << "what is held stays";
 }
 
+TEST(LastLogits, ANamespaceIsForgottenAlone) {
+  LastLogits logits(1 << 20);
+  logits.keep(kSpace, ramp(5), {1});
+  const std::int64_t one = logits.bytes();
+  logits.keep(kSpace, ramp(6), {2});
+  logits.keep({1, 3}, ramp(5), {3});
+  logits.forget(kSpace);
+  EXPECT_EQ(logits.find(kSpace, ramp(5)), nullptr);
+  EXPECT_EQ(logits.find(kSpace, ramp(6)), nullptr);
+  EXPECT_NE(logits.find({1, 3}, ramp(5)), nullptr);
+  EXPECT_EQ(logits.bytes(), one);
+}
+
 // All tokens of a text are reused only with its logits, and only while its pages are there.
 TEST(LastLogits, TheWholeTextIsReusedWithThem) {
   Server server({.block_size = 16, .logits_bytes = 1 << 20});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <quire/dynamic_cache.h>
 #include <quire/error.h>
 #include <quire/prefix_cache.h>
@@ -8,16 +9,19 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/io/temporary_folder.h"
 #include "tests/kv/tokens.h"
 #include "tests/prefix/server.h"
 
 namespace quire {
 namespace {
 
+using test::TemporaryFolder;
 using testing::append;
 using testing::grow_family;
 using testing::history_of;
@@ -192,6 +196,43 @@ TEST(PrefixCache, TimeToLive) {
   EXPECT_EQ(match.why_not_more().reason, MissReason::kExpired);
 }
 
+TEST(PrefixCache, APinEndsThoughItsTimeIsOver) {
+  std::chrono::milliseconds clock{0};
+  Server server({.ttl = std::chrono::milliseconds(100), .now = [&clock] { return clock; }});
+  const TokenIds tokens = ramp(64);
+  server.serve(tokens);
+  EXPECT_EQ(server.cache.pin(server.model, tokens), 64);
+  clock = std::chrono::milliseconds(100);
+  EXPECT_EQ(server.cache.lookup(server.model, tokens).why_not_more().reason, MissReason::kExpired);
+  server.cache.clear();
+  EXPECT_EQ(server.cache.stats().blocks, 2) << "pinned";
+  server.cache.unpin(server.model, tokens);
+  server.cache.clear();
+  EXPECT_EQ(server.cache.stats().blocks, 0);
+}
+
+TEST(PrefixCache, WhatIsHeldBeyondItsTimeCanBeStoredAgain) {
+  std::chrono::milliseconds clock{0};
+  Server server({.ttl = std::chrono::milliseconds(100), .now = [&clock] { return clock; }});
+  const TokenIds tokens = ramp(64);
+  server.serve(tokens);
+  const PrefixMatch held = server.cache.lookup(server.model, tokens);
+  EXPECT_EQ(held.reused_tokens(), 63);
+  clock = std::chrono::milliseconds(100);
+  EXPECT_EQ(server.serve(tokens).reused, 0);
+  clock = std::chrono::milliseconds(150);
+  const Server::Served served = server.serve(tokens);
+  EXPECT_EQ(served.reused, 63);
+  EXPECT_EQ(served.last, server.cold(tokens));
+}
+
+TEST(PrefixCache, TheLongestTimeToLiveIsForEver) {
+  Server server({.ttl = std::chrono::milliseconds::max(),
+                 .now = [] { return std::chrono::milliseconds(1000); }});
+  server.serve(ramp(64));
+  EXPECT_EQ(server.serve(ramp(64)).reused, 63);
+}
+
 TEST(PrefixCache, MaximumPrefix) {
   Server server({.max_prefix_tokens = 48});
   const TokenIds tokens = ramp(100);
@@ -226,6 +267,52 @@ TEST(PrefixCache, EventsTellTheStoryAndMayCallBack) {
   kinds.clear();
   server.serve(ramp(33, 1000));
   EXPECT_THAT(kinds, ::testing::Contains(PrefixEvent::Kind::kEvicted));
+}
+
+TEST(PrefixCache, WhatAnObserverThrowsIsDropped) {
+  int told = 0;
+  Server server({.on_event = [&](const PrefixEvent&) {
+    if (++told == 1) throw std::runtime_error("observer");
+    throw told;
+  }});
+  server.serve(ramp(65));
+  EXPECT_EQ(told, 3);
+  EXPECT_EQ(server.serve(ramp(65)).reused, 64);
+}
+
+// While it lives no thread can start: there is no room for a stack.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_getattr_default_np(&usual_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 60);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoThreads() {
+    pthread_setattr_default_np(&usual_);
+    pthread_attr_destroy(&usual_);
+  }
+
+ private:
+  pthread_attr_t usual_;
+};
+
+TEST(PrefixCache, NoThreadForATierIsAnError) {
+  const TemporaryFolder folder;
+  const auto code_of_failure = [&] {
+    const NoThreads none;
+    try {
+      const PrefixCache cache({.disk_path = folder.file("db")});
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::kNotFound;
+  };
+  EXPECT_EQ(code_of_failure(), ErrorCode::kOutOfMemory);
+  EXPECT_NO_THROW(PrefixCache({.disk_path = folder.file("db")}));
 }
 
 TEST(PrefixCache, StatisticsAddUp) {

@@ -11,38 +11,17 @@
 #include <utility>
 #include <vector>
 
+#include "tests/prefix/index_texts.h"
+
 namespace quire {
 namespace {
 
-const BlockKey kSpace{1, 2};
-const BlockKey kOther{3, 4};
-
-PrefixIndex make_index(std::int64_t block_size, std::int64_t capacity = 0, int hash_bits = 128) {
-  PrefixIndexOptions options;
-  options.block_size = block_size;
-  options.capacity_blocks = capacity;
-  options.hash_bits = hash_bits;
-  return PrefixIndex(std::move(options));
-}
-
-// Stores all of `tokens`, the open last block too; returns the last block.
-BlockId store(PrefixIndex& index, const TokenIds& tokens, std::int64_t block_size,
-              const BlockKey& space = kSpace, std::int64_t expires = 0) {
-  BlockId parent = kNoBlock;
-  for (std::size_t at = 0; at < tokens.size(); at += static_cast<std::size_t>(block_size)) {
-    const auto n = std::min(tokens.size() - at, static_cast<std::size_t>(block_size));
-    const auto id =
-        index.insert(space, parent, std::span(tokens).subspan(at, n), {.expires = expires});
-    if (!id) break;
-    parent = *id;
-  }
-  return parent;
-}
-
-IndexMatch find(PrefixIndex& index, const TokenIds& tokens, const BlockKey& space = kSpace,
-                std::int64_t now = 0) {
-  return index.lookup(space, tokens, std::ssize(tokens), now);
-}
+using testing::find;
+using testing::kOther;
+using testing::kSpace;
+using testing::make_index;
+using testing::path_of;
+using testing::store;
 
 TEST(PrefixIndex, FullBlocksThenPartOfTheNext) {
   PrefixIndex index = make_index(4);
@@ -135,6 +114,22 @@ TEST(PrefixIndex, HeldBlocksOutliveExpiryAndEviction) {
   index.release(last);
   find(index, {1, 2, 3, 4}, kSpace, 200);
   EXPECT_EQ(index.stats().blocks, 0);
+}
+
+TEST(PrefixIndex, InsertingAgainProlongsALife) {
+  PrefixIndex index = make_index(2);
+  const TokenIds tokens = {1, 2, 3, 4, 5};
+  const BlockId last = store(index, tokens, 2, kSpace, /*expires=*/100);
+  index.hold(last);
+  EXPECT_EQ(find(index, tokens, kSpace, 150).tokens, 0);
+  EXPECT_EQ(store(index, tokens, 2, kSpace, /*expires=*/200), last);
+  EXPECT_EQ(find(index, tokens, kSpace, 150).tokens, 5);
+  store(index, tokens, 2, kSpace, /*expires=*/120);
+  EXPECT_EQ(find(index, tokens, kSpace, 150).tokens, 5) << "it is never cut short";
+  store(index, tokens, 2);
+  EXPECT_EQ(find(index, tokens, kSpace, 1'000'000).tokens, 5);
+  store(index, tokens, 2, kSpace, /*expires=*/300);
+  EXPECT_EQ(find(index, tokens, kSpace, 1'000'000).tokens, 5);
 }
 
 TEST(PrefixIndex, InsertingAgainReturnsTheSameBlock) {
@@ -269,15 +264,6 @@ class NaiveIndex {
   std::map<Path, Entry> entries_;
 };
 
-TokenIds path_of(const PrefixIndex& index, BlockId block) {
-  TokenIds path;
-  for (; block != kNoBlock; block = index.parent(block)) {
-    const auto tokens = index.tokens(block);
-    path.insert(path.begin(), tokens.begin(), tokens.end());
-  }
-  return path;
-}
-
 class PrefixIndexRandom : public ::testing::TestWithParam<std::tuple<int, int, int>> {};
 
 TEST_P(PrefixIndexRandom, EqualsANaiveScan) {
@@ -328,24 +314,6 @@ TEST_P(PrefixIndexRandom, EqualsANaiveScan) {
 INSTANTIATE_TEST_SUITE_P(Sizes, PrefixIndexRandom,
                          ::testing::Combine(::testing::Values(1, 2, 4), ::testing::Values(0, 5, 40),
                                             ::testing::Values(2, 3, 50)));
-
-TEST(PrefixIndex, CollisionsAreMissesNeverWrong) {
-  // Eight bits of hash: nearly every insertion meets a block of another text with its key.
-  PrefixIndex index = make_index(2, 0, /*hash_bits=*/8);
-  std::mt19937 random(5);
-  for (int step = 0; step < 2000; ++step) {
-    TokenIds tokens;
-    for (std::size_t i = 0; i < 6; ++i) tokens.push_back(static_cast<TokenId>(random() % 20));
-    const IndexMatch match = find(index, tokens);
-    std::size_t at = 0;
-    for (const BlockId block : match.blocks) {
-      for (const TokenId token : index.tokens(block)) ASSERT_EQ(token, tokens[at++]);
-    }
-    store(index, tokens, 2);
-  }
-  EXPECT_GT(index.stats().collisions, 100);
-  EXPECT_LE(index.stats().blocks, 256);
-}
 
 TEST(PrefixIndex, MemoryPerBlockIsBounded) {
   PrefixIndex index = make_index(16);

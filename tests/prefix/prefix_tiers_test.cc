@@ -153,7 +153,8 @@ TEST(PrefixTiers, EventsNameTheTier) {
 // A tier of an application's own, with a gate before its store.
 class GatedTier final : public PageTier {
  public:
-  Kind kind() const override { return Kind::kRemote; }
+  explicit GatedTier(Kind kind = Kind::kRemote) : kind_(kind) {}
+  Kind kind() const override { return kind_; }
   void load(const TierText&, std::int64_t, BlockReader& reader) override {
     if (lie) lie(reader);
   }
@@ -177,6 +178,7 @@ class GatedTier final : public PageTier {
   std::vector<std::tuple<TokenId, std::int64_t, std::int64_t>> stored;
 
  private:
+  const Kind kind_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool open_ = false;
@@ -219,6 +221,29 @@ TEST(PrefixTiers, WhatATierLostIsOfferedAgainFromTheStart) {
   EXPECT_EQ(tier->stored[0], std::tuple(0, 0, 3));
 }
 
+TEST(PrefixTiers, APartOfAPageCountsForTheTierThatHasMoreOfIt) {
+  const auto remote = std::make_shared<GatedTier>();
+  const auto disk = std::make_shared<GatedTier>(PageTier::Kind::kDisk);
+  const std::vector<std::int64_t> page = {make_spec().bytes_per_token() * 32};
+  remote->lie = [&](BlockReader& reader) {
+    for (const TokenIds& block : {ramp(32), ramp(8, 32)}) {
+      reader.place(block, page, {});
+      reader.placed();
+    }
+  };
+  disk->lie = [&](BlockReader& reader) {
+    reader.place(ramp(32, 32), page, {});
+    reader.placed();
+  };
+  remote->open();
+  disk->open();
+  Server server({.tiers = {remote, disk}});
+  const PrefixMatch match = server.cache.lookup(server.model, ramp(100));
+  EXPECT_EQ(match.reused().remote, 32);
+  EXPECT_EQ(match.reused().disk, 32);
+  EXPECT_EQ(match.reused_tokens(), 64);
+}
+
 TEST(PrefixTiers, ATierIsNotBelieved) {
   const auto tier = std::make_shared<GatedTier>();
   tier->open();
@@ -236,6 +261,15 @@ TEST(PrefixTiers, ATierIsNotBelieved) {
   EXPECT_EQ(reused([&](BlockReader& reader) { reader.place(ramp(32, 500), right, {}); }), 0);
   EXPECT_EQ(reused([&](BlockReader& reader) { reader.place(ramp(32), wrong, {}); }), 0);
   EXPECT_EQ(reused([&](BlockReader& reader) { reader.place(ramp(32), many, {}); }), 0);
+  EXPECT_EQ(reused([&](BlockReader& reader) { reader.placed(); }), 0) << "nothing was placed";
+  TokenIds parted = ramp(5);
+  parted.resize(100, -1);
+  for (const TokenIds& longer : {ramp(33), ramp(100), parted}) {
+    EXPECT_EQ(reused([&](BlockReader& reader) {
+                EXPECT_EQ(reader.place(longer, right, {}).size(), 0U) << "longer than a block";
+              }),
+              0);
+  }
   EXPECT_EQ(reused([&](BlockReader& reader) {
               reader.place(ramp(32), right, {});
               throw std::runtime_error("lost");

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -178,6 +179,33 @@ TEST(Races, TwoThreadsSamePrefix) {
     EXPECT_EQ(stats.blocks, 4) << "kept once";
     EXPECT_EQ(stats.bytes, 4 * page_bytes());
   }
+}
+
+TEST(Races, NamespacesComeAndGo) {
+  Server server(
+      {.bytes = 4 * page_bytes(), .logits_bytes = 1 << 16, .explain_across_namespaces = true});
+  const TokenIds tokens = ramp(50);
+  const auto expected = server.cold(tokens);
+  std::atomic<bool> done = false;
+  const auto work = [&] {
+    for (int i = 0; i < kRounds; ++i) {
+      const PrefixScope scope{.salt = std::to_string(i % 3)};
+      EXPECT_EQ(server.serve(tokens, scope).last, expected);
+      server.cache.lookup_whole(server.model, tokens, scope).store_logits(tokens, {1});
+      if (server.cache.pin(server.model, tokens, scope) > 0) {
+        server.cache.unpin(server.model, tokens, scope);
+      }
+    }
+  };
+  on_threads({[&] {
+                work();
+                done = true;
+              },
+              work, [&] { store_others(server, done); }, [&] { clear_again(server, done); }});
+  server.cache.clear();
+  EXPECT_EQ(server.cache.stats().blocks, 0);
+  EXPECT_EQ(server.cache.stats().bytes, 0);
+  EXPECT_EQ(server.cache.stats().logits_bytes, 0);
 }
 
 TEST(Races, EverythingAtOnce) {

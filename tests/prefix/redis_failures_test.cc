@@ -127,5 +127,19 @@ TEST(RedisFailures, OptionsAreChecked) {
   EXPECT_THROW(make_redis_tier("localhost"), Error);
 }
 
+TEST(RedisFailures, NoMessageTellsThePassword) {
+  for (const std::string url :
+       {"redis://me:secret@host:0", "redis//me:secret@host", "redis://secret@host"}) {
+    try {
+      make_redis_tier(url);
+      ADD_FAILURE() << url;
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      EXPECT_EQ(message.find("secret"), std::string::npos) << message;
+      EXPECT_NE(message.find("...@host"), std::string::npos) << message;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace quire

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <thread>
@@ -91,7 +92,26 @@ TEST(RedisTier, LongTextsKeepManyLoadsUnderWay) {
   EXPECT_EQ(texts.load(*tier, text), std::ssize(text)) << "no answer was left over";
 }
 
-TEST(RedisTier, ValuesThatAreNotTheBlockAreNeverServed) {
+// One command on a line of its own.
+RedisReply ask(const RedisServer& redis, std::initializer_list<RedisConnection::Bytes> words) {
+  const auto deadline = Clock::now() + 10s;
+  RedisConnection line(parse_redis_url(redis.url()), deadline);
+  line.append(words);
+  return line.next(deadline);
+}
+
+constexpr auto word = RedisConnection::word;
+
+// The name of the block that ends after so many.
+std::string name_of(const TokenIds& tokens, std::int64_t blocks) {
+  BlockKey key{7, 9};
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    key = block_key(key, {7, 9}, std::span(tokens).subspan(static_cast<std::size_t>(i) * 16, 16));
+  }
+  return redis_name(key);
+}
+
+TEST(RedisTier, ValuesThatAreNotTheBlockAreNeverServedAndReplaced) {
   const RedisServer redis;
   const TierTexts texts;
   const auto tier = make_redis_tier(redis.url(), kPatient);
@@ -99,26 +119,58 @@ TEST(RedisTier, ValuesThatAreNotTheBlockAreNeverServed) {
   const TokenIds other = TierTexts::tokens(2, 64);
   texts.store(*tier, text);
   texts.store(*tier, other);
-  const auto name_of = [](const TokenIds& tokens, std::int64_t blocks) {
-    BlockKey key{7, 9};
-    for (std::int64_t i = 0; i < blocks; ++i) {
-      key = block_key(key, {7, 9}, std::span(tokens).subspan(static_cast<std::size_t>(i) * 16, 16));
-    }
-    return redis_name(key);
-  };
-  RedisConnection redis_line(parse_redis_url(redis.url()), Clock::now() + 1s);
-  const auto word = RedisConnection::word;
   const std::string third = name_of(text, 3);
-  redis_line.append({word("SETRANGE"), word(third), word("2000"), word("damage")});
-  redis_line.next(Clock::now() + 1s);
-  EXPECT_EQ(texts.load(*tier, text), 32);
-  redis_line.append({word("SET"), word(third), word("short")});
-  redis_line.next(Clock::now() + 1s);
-  EXPECT_EQ(texts.load(*tier, text), 32);
-  redis_line.append({word("COPY"), word(name_of(other, 3)), word(third), word("REPLACE")});
-  redis_line.next(Clock::now() + 1s);
-  EXPECT_EQ(texts.load(*tier, text), 32);
+  const auto expect_refused = [&] {
+    EXPECT_EQ(texts.load(*tier, text), 32);
+    EXPECT_EQ(texts.store(*tier, text), 4);
+    EXPECT_EQ(texts.load(*tier, text), 64);
+  };
+  ask(redis, {word("SETRANGE"), word(third), word("2000"), word("damage")});
+  expect_refused();
+  ask(redis, {word("SET"), word(third), word("short")});
+  expect_refused();
+  ask(redis, {word("COPY"), word(name_of(other, 3)), word(third), word("REPLACE")});
+  expect_refused();
   EXPECT_EQ(tier->stats().corrupt_blocks, 3 * 2) << "as the block, and as the nearest one";
+}
+
+TEST(RedisTier, ExpiredValuesAreReplaced) {
+  const RedisServer redis;
+  const TierTexts texts;
+  const auto tier = make_redis_tier(redis.url(), kPatient);
+  const TokenIds text = TierTexts::tokens(1, 64);
+  texts.store(*tier, text);
+  const std::string third = name_of(text, 3);
+  const std::int64_t past = 1;
+  ask(redis,
+      {word("SETRANGE"), word(third), word(kRedisExpiryAt), std::as_bytes(std::span(&past, 1))});
+  EXPECT_EQ(texts.load(*tier, text), 32);
+  EXPECT_EQ(ask(redis, {word("EXISTS"), word(third)}).integer, 0);
+  EXPECT_EQ(texts.store(*tier, text), 4);
+  EXPECT_EQ(texts.load(*tier, text), 64);
+  EXPECT_EQ(tier->stats().corrupt_blocks, 0);
+}
+
+TEST(RedisTier, EveryKeyLivesAsLongAsTheLastStoreSaid) {
+  const RedisServer redis;
+  const TierTexts texts;
+  const auto tier = make_redis_tier(redis.url(), kPatient);
+  const TokenIds text = TierTexts::tokens(1, 64);
+  const auto lives = [&] {  // ms; -1: for ever
+    std::vector<std::int64_t> found;
+    const RedisReply keys = ask(redis, {word("KEYS"), word("quire:*")});
+    for (const auto& key : keys.list) found.push_back(ask(redis, {word("PTTL"), key}).integer);
+    return found;
+  };
+  texts.store(*tier, text, 0, 200ms);
+  texts.store(*tier, text, 0, 1h);
+  std::this_thread::sleep_for(250ms);
+  EXPECT_EQ(texts.load(*tier, text), 64);
+  EXPECT_EQ(lives().size(), 8U) << "four blocks, and what follows each";
+  for (const std::int64_t left : lives()) EXPECT_GT(left, 1);
+  texts.store(*tier, text);
+  for (const std::int64_t left : lives()) EXPECT_EQ(left, -1);
+  EXPECT_EQ(texts.load(*tier, text), 64);
 }
 
 TEST(RedisTier, TimeToLive) {

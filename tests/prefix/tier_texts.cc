@@ -30,7 +30,8 @@ std::vector<std::byte> TierTexts::page(std::span<const TokenId> text, std::int64
   return bytes;
 }
 
-std::int64_t TierTexts::store(PageTier& tier, const TokenIds& tokens, std::int64_t first) const {
+std::int64_t TierTexts::store(PageTier& tier, const TokenIds& tokens, std::int64_t first,
+                              std::chrono::milliseconds ttl) const {
   std::vector<std::vector<std::byte>> pages;
   std::vector<BlockBytes> blocks;
   const std::int64_t count = (std::ssize(tokens) + kBlock - 1) / kBlock;
@@ -49,7 +50,7 @@ std::int64_t TierTexts::store(PageTier& tier, const TokenIds& tokens, std::int64
     }
     blocks.push_back(std::move(block));
   }
-  return tier.store(text(tokens), first, blocks, {});
+  return tier.store(text(tokens), first, blocks, ttl);
 }
 
 class TierTexts::Reader final : public BlockReader {

@@ -3,6 +3,7 @@
 
 #include <quire/page_tier.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,7 +27,8 @@ class TierTexts {
   static TierText text(const TokenIds& tokens) { return {{7, 9}, kBlock, tokens}; }
 
   // How many blocks of the text the tier says it keeps.
-  std::int64_t store(PageTier& tier, const TokenIds& tokens, std::int64_t first = 0) const;
+  std::int64_t store(PageTier& tier, const TokenIds& tokens, std::int64_t first = 0,
+                     std::chrono::milliseconds ttl = {}) const;
 
   // How many of the tokens the tier knows. Fails the test if any page is wrong.
   std::int64_t load(PageTier& tier, const TokenIds& tokens, std::int64_t first = 0) const;
