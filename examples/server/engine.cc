@@ -63,20 +63,22 @@ std::int64_t Engine::prepare(quire::Request& request, const Call& call,
   return prompt;
 }
 
-quire::Result Engine::run(const quire::Request& request, const Emit& on_text) {
+quire::Result Engine::run(const quire::Request& asked, const Emit& on_text) {
+  const auto begun = std::chrono::steady_clock::now();
+  quire::Request request = asked;
+  request.cancel = stop_.get_token();
   const auto stream = [&](std::string_view text) {
-    const bool wanted = !stopping_ && (!on_text || on_text(text));
-    return wanted ? quire::Stream::kContinue : quire::Stream::kCancel;
+    return !on_text || on_text(text) ? quire::Stream::kContinue : quire::Stream::kCancel;
   };
   const quire::Result result =
       request.n > 1 ? generator_.generate(request) : generator_.generate(request, stream);
-  metrics_.count_result(result);
+  metrics_.count_result(result, std::chrono::steady_clock::now() - begun);
   if (any_ended(result, quire::FinishReason::kDeadline)) {
     throw ApiError(504, "the answer took longer than " +
                             std::to_string(options_.timeout.count() / 1000) + " s");
   }
-  if (result.finish_reason == quire::FinishReason::kCancelled) {
-    if (stopping_) throw ApiError(503, "the server is stopping");
+  if (any_ended(result, quire::FinishReason::kCancelled)) {
+    if (stop_.stop_requested()) throw ApiError(503, "the server is stopping");
     throw ClientGone();
   }
   return result;

@@ -7,11 +7,11 @@
 #include <quire/prefix_cache.h>
 #include <quire/semantic_cache.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "cli/json.h"
@@ -56,16 +56,17 @@ class Engine {
                        std::optional<std::int64_t> max_new_tokens) const;
 
   // Throws quire::Error; ApiError 504 when the time is up, 503 when the server stops; ClientGone
-  // when `on_text` says so. With n > 1 the text does not come bit by bit.
-  quire::Result run(const quire::Request& request, const Emit& on_text = {});
+  // when `on_text` says so. With n > 1 the text does not come bit by bit, so that a client who goes
+  // is not noticed.
+  quire::Result run(const quire::Request& asked, const Emit& on_text = {});
 
   // Where an answer's tokens came from, and why no more did: {"cache", "timings"}.
   cli::Json report(const quire::Result& result) const;
 
   std::string prometheus() const;
 
-  // Ends all requests that run.
-  void cancel_all() { stopping_ = true; }
+  // Ends all requests that run, and those that come later.
+  void cancel_all() { stop_.request_stop(); }
 
  private:
   const EngineOptions options_;
@@ -76,7 +77,7 @@ class Engine {
   quire::Generator generator_;
   Metrics metrics_;
   Places places_;
-  std::atomic<bool> stopping_ = false;
+  std::stop_source stop_;
 };
 
 }  // namespace server

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "api_error.h"
+#include "connection_threads.h"
 #include "routes.h"
 
 namespace server {
@@ -80,7 +81,7 @@ struct HttpServer::Impl {
     const std::size_t threads =
         static_cast<std::size_t>(limits.max_batch + limits.max_queue) + kThreadsForOthers;
     listener.new_task_queue = [threads] {
-      return std::make_unique<httplib::ThreadPool>(threads).release();  // it is theirs to delete
+      return std::make_unique<ConnectionThreads>(threads).release();  // it is theirs to delete
     };
     listener.set_payload_max_length(options.max_body_bytes);
     listener.set_read_timeout(kStallTimeout);

@@ -38,7 +38,7 @@ void Metrics::count_reply(std::string_view route, int status) {
   ++replies_[{std::string(route), status}];
 }
 
-void Metrics::count_result(const quire::Result& result) {
+void Metrics::count_result(const quire::Result& result, std::chrono::duration<double> took) {
   const quire::Reused& reused = result.cache.reused;
   const bool computed = result.cache.source == quire::AnswerSource::kModel;
   const std::lock_guard lock(mutex_);
@@ -55,8 +55,8 @@ void Metrics::count_result(const quire::Result& result) {
   completion_tokens_ += result.usage.completion_tokens;
   cache_read_tokens_ += result.usage.cache_read_tokens;
   cache_creation_tokens_ += result.usage.cache_creation_tokens;
-  first_token_.add(result.timings.ttft_ms / 1000);
-  whole_.add((result.timings.ttft_ms + result.timings.decode_ms) / 1000);
+  if (result.timings.ttft_ms > 0) first_token_.add(result.timings.ttft_ms / 1000);
+  whole_.add(took.count());
 }
 
 void Metrics::write(PrometheusText& out) const {
@@ -77,7 +77,8 @@ void Metrics::write(PrometheusText& out) const {
              static_cast<double>(cache_read_tokens_));
   out.single("cache_creation_tokens_total", "counter", "Prompt tokens under a mark newly kept.",
              static_cast<double>(cache_creation_tokens_));
-  first_token_.write(out, "first_token_seconds", "From the request to its first new token.");
+  first_token_.write(out, "first_token_seconds",
+                     "From the request to its first new token, if one was computed.");
   whole_.write(out, "answer_seconds", "From the request to the end of its answer.");
 }
 

@@ -44,7 +44,8 @@ class PrometheusText {
 class Metrics {
  public:
   void count_reply(std::string_view route, int status);
-  void count_result(const quire::Result& result);
+  // `took`: from the request to the end of its answer.
+  void count_result(const quire::Result& result, std::chrono::duration<double> took);
   void write(PrometheusText& out) const;
 
  private:

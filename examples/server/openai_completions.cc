@@ -58,6 +58,17 @@ struct CompletionCall {
   std::optional<int> logprobs = std::nullopt;
 };
 
+// What is told in words needs a tokenizer.
+void check_texts(const CompletionCall& call, const quire::Model& model) {
+  if (model.tokenizer()) return;
+  for (const auto& [field, asked] :
+       {std::pair("echo", call.echo), std::pair("logprobs", call.logprobs.has_value())}) {
+    if (!asked) continue;
+    throw ApiError(400, std::string(field) + ": expected none, since the model has no tokenizer",
+                   {}, field);
+  }
+}
+
 std::string echo_of(const Engine& engine, const quire::Request& request) {
   return request.prompt ? *request.prompt : engine.model().tokenizer()->decode(*request.ids);
 }
@@ -146,6 +157,7 @@ Reply completions(Engine& engine, const Call& call) {
   completion.requests = requests_of(body, request);
   completion.options = stream_options_of(body);
   completion.echo = body.boolean("echo").value_or(false);
+  check_texts(completion, engine.model());
   const std::int64_t limit =
       integer_of(body, "max_tokens", 1, std::numeric_limits<std::int64_t>::max())
           .value_or(kDefaultTokens);

@@ -13,6 +13,8 @@ namespace {
 using cli::Fields;
 using cli::Json;
 
+constexpr std::size_t kMostSalt = 256;  // it is kept as long as what is cached under it
+
 [[noreturn]] void refuse(const Fields& body, std::string_view key) {
   body.wrong(key, "none, since this server cannot follow it");
 }
@@ -25,6 +27,10 @@ void refuse_unsupported(const Fields& body) {
   for (const char* key : {"logit_bias", "functions", "suffix"}) {
     const Json* value = body.find(key);
     if (value && !value->empty() && *value != "") refuse(body, key);
+  }
+  if (body.integer("best_of").value_or(1) > body.integer("n").value_or(1)) refuse(body, "best_of");
+  if (const Json* choice = body.find("tool_choice")) {
+    if (*choice != "auto" && *choice != "none") refuse(body, "tool_choice");
   }
   if (const Json* format = body.find("response_format")) {
     if (!format->is_object() || format->value("type", Json()) != "text") {
@@ -53,6 +59,9 @@ quire::Request generation_of(const Fields& body, const Engine& engine) {
   request.n = static_cast<int>(integer_of(body, "n", 1, engine.options().max_batch).value_or(1));
   request.ignore_eos = body.boolean("ignore_eos").value_or(false);
   request.scope.salt = body.text("cache_salt").value_or("");
+  if (request.scope.salt.size() > kMostSalt) {
+    body.wrong("cache_salt", "at most " + std::to_string(kMostSalt) + " bytes");
+  }
   request.reuse = reuse_of(body);
   return request;
 }

@@ -29,7 +29,8 @@ struct GeneratorOptions {
   PrefixCache* prefix_cache = nullptr;
   // What marks in messages keep: a prompt cache of its own within this budget (0: marks are not
   // looked at), or one that is shared, as above; a snapshot of that one serves any request that
-  // begins as it does.
+  // begins as it does and fits in it. Where it was made in a cache that is not exact (quantised,
+  // sliding), neither is the answer.
   std::int64_t prompt_cache_bytes = 1ll << 30;
   PromptCache* prompt_cache = nullptr;
   // Answers for requests that ask for reuse: to equal requests, which are looked up first, and to

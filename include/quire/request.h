@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,10 @@ struct Request {
   std::optional<AnswerReuse> reuse = std::nullopt;
 
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
+
+  // Cancels the request from any thread: it is looked at between any two passes, also while the
+  // prompt is read, and a request that waits for its place ends when it has got it.
+  std::stop_token cancel = {};
 };
 
 enum class Stream { kContinue, kStop, kCancel };

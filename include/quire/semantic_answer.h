@@ -68,7 +68,7 @@ enum class SemanticMiss {
   kBelowThreshold,  // the nearest text is not near enough
   kRefused,         // near enough, but a guard saw a difference
   kUnknownTokens,   // the encoder does not know a part of the text
-  kTooLong,         // the text is longer than the encoder reads
+  kTooLong,         // the text is longer than the encoder or the guards read
   kEmptyText,
   kBadNumber,  // the embedder failed or gave NaN, infinity or no direction
 };

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -34,6 +36,7 @@ std::string sampling_key(const Request& request, const AnswerOptions& options) {
   append(key, s.temperature > 0 ? std::to_string(s.seed) : "");
   append(key, std::to_string(options.max_new_tokens));
   append(key, request.ignore_eos ? "ignore_eos" : "");
+  append(key, std::to_string(options.eos.size()));
   for (const TokenId id : options.eos) append(key, std::to_string(id));
   for (const std::string& stop : options.stop) append(key, stop);
   append(key, request.tools_json);
@@ -48,6 +51,10 @@ std::string message_key(const Message& message) {
   return key;
 }
 
+bool is_text_part(const Json& part) {
+  return part.is_object() && part.contains("text") && part["text"].is_string();
+}
+
 // A message's text: its content, or the text parts of a list.
 std::string text_of(const Message& message) {
   if (!message.content.empty() || message.fields_json.empty()) return message.content;
@@ -58,11 +65,26 @@ std::string text_of(const Message& message) {
   if (content.is_string()) return content.get<std::string>();
   if (!content.is_array()) return text;
   for (const Json& part : content) {
-    if (part.is_object() && part.contains("text") && part["text"].is_string()) {
-      text += part["text"].get<std::string>();
-    }
+    if (is_text_part(part)) text += part["text"].get<std::string>();
   }
   return text;
+}
+
+// What a message says beside its role and its text: its other members, and of a content of parts
+// what is not text. Empty: nothing.
+std::string beside_text(const Message& message) {
+  Json fields = Json::parse(message.fields_json, nullptr, false);
+  if (!fields.is_object()) return message.fields_json;
+  for (const char* member : {"role", "cache_control"}) fields.erase(member);
+  Json others = Json::array();
+  if (const auto content = fields.find("content"); content != fields.end()) {
+    if (content->is_array()) {
+      std::ranges::copy_if(*content, std::back_inserter(others), std::not_fn(is_text_part));
+    }
+    fields.erase(content);
+  }
+  if (!others.empty()) fields["content"] = std::move(others);
+  return fields.empty() ? "" : fields.dump();
 }
 
 bool is_system(const Message& message) {
@@ -147,7 +169,7 @@ StoredAnswer stored(const Result& result) {
           .stop = result.stop};
 }
 
-// A stored answer as the result of a request that computed nothing.
+// A stored answer, or none in time, as the result of a request that computed nothing.
 Result replayed(const StoredAnswer& answer, const Model& model, const TokenIds& prompt,
                 const StreamCallback& stream) {
   Result result;
@@ -155,7 +177,8 @@ Result replayed(const StoredAnswer& answer, const Model& model, const TokenIds& 
   result.usage.prompt_tokens = std::ssize(prompt);
   result.usage.completion_tokens = std::ssize(result.ids);
   result.usage.total_tokens = result.usage.prompt_tokens + result.usage.completion_tokens;
-  result.usage.cached_tokens = result.usage.prompt_tokens;
+  const bool served = answer.finish_reason != FinishReason::kDeadline;
+  result.usage.cached_tokens = served ? result.usage.prompt_tokens : 0;
   result.usage.uncached_tokens = result.usage.prompt_tokens;
   return result;
 }
@@ -181,11 +204,18 @@ SemanticQuery query_of(const Model& model, const Request& request, const AnswerO
   } else if (!request.ids) {
     for (std::size_t i = 0; i + 1 < request.messages.size(); ++i) {
       const Message& message = request.messages[i];
-      (is_system(message) ? query.scope.system_prompt : query.scope.history) +=
-          message_key(message);
+      if (!is_system(message)) {
+        query.scope.history += message_key(message);
+        continue;
+      }
+      query.scope.system_prompt += message_key(message);
+      if (!query.scope.history.empty()) append(query.scope.history, message.role);  // its place
     }
     const Message& last = request.messages.back();
     append(query.scope.history, last.role);
+    if (const std::string more = beside_text(last); !more.empty()) {
+      append(query.scope.history, more);
+    }
     query.prompt = text_of(last);
   }
   return query;

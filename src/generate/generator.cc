@@ -71,9 +71,7 @@ struct Generator::Impl {
   TokenIds tokenize_after(const Snapshot& snapshot, const Request& request) const;
   TokenIds draft_of(const Request& request) const;
   AnswerOptions answer_options(const Request& request) const;
-  void check_fit(std::int64_t held, std::int64_t capacity, std::int64_t prompt,
-                 std::int64_t more) const;
-  void check_fit(const Request& request, std::int64_t prompt) const;
+  void check_room(const Request& request, std::int64_t prompt) const;
 
   const ProcessMark mark;
   std::shared_ptr<const Model> model;
@@ -87,6 +85,9 @@ struct Generator::Impl {
   std::optional<PrefixTurns> turns;
   Admission admission;
   Scheduler scheduler;
+
+  Result generate(const Request& request, const StreamCallback& stream,
+                  Run::Clock::time_point called);
 
   PrefixModel prefix_model() const { return {model->fingerprint(), model->kv_spec()}; }
   std::int64_t reusable_tokens() const;
@@ -119,6 +120,7 @@ Result Generator::Impl::run_with_prefixes(const Request& request, const AnswerOp
   PrefixTurns::Turn turn(*turns, prompt, request.scope, !request.one_shot, request.deadline);
   PrefixMatch match = prefixes->lookup_whole(prefix_model(), prompt, request.scope);
   if (const Snapshot known = shared_snapshot(request, prompt, match.reused_tokens())) {
+    turn.end();  // no page comes of it
     return run_from_snapshot(known, request, answer, prompt, stream, called);
   }
   turn.reuses(match.reused_tokens());
@@ -190,12 +192,15 @@ Result Generator::Impl::run_with_marks(const Request& request, const AnswerOptio
   return result;
 }
 
-// One of the prompt cache that was given, if it serves more than `beyond` tokens.
+// One of the prompt cache that was given, if it serves more than `beyond` tokens and has room for
+// the answer.
 Snapshot Generator::Impl::shared_snapshot(const Request& request, const TokenIds& prompt,
                                           std::int64_t beyond) const {
   if (options.prompt_cache == nullptr || request.cache) return {};
   PromptMatch match = options.prompt_cache->lookup(snapshot_model(*model), prompt, request.scope);
-  return match.tokens > beyond ? std::move(match.snapshot) : Snapshot();
+  const bool fits =
+      match.snapshot && request.max_new_tokens <= match.snapshot.capacity() - std::ssize(prompt);
+  return fits && match.tokens > beyond ? std::move(match.snapshot) : Snapshot();
 }
 
 TokenIds Generator::Impl::tokenize_prompt(const std::string& prompt, bool at_start) const {
@@ -274,25 +279,14 @@ AnswerOptions Generator::Impl::answer_options(const Request& request) const {
   return answer;
 }
 
-void Generator::Impl::check_fit(const Request& request, std::int64_t prompt) const {
-  check_fit(request.cache ? request.cache->length() : 0,
-            request.cache      ? request.cache->capacity()
-            : request.snapshot ? request.snapshot.capacity()
-                               : KvCache::kUnlimited,
-            prompt, request.max_new_tokens);
-}
-
-void Generator::Impl::check_fit(std::int64_t held, std::int64_t capacity, std::int64_t prompt,
-                                std::int64_t more) const {
-  const std::int64_t context = model->config().context;
-  const std::int64_t room = std::min(context, capacity);
-  // Compared without a sum that could overflow.
-  if (held + prompt <= room && more <= room - held - prompt) return;
-  throw Error(ErrorCode::kContextOverflow, "max_new_tokens",
-              "expected at most " + std::to_string(room) + " tokens (" +
-                  (room < context ? "the cache's capacity" : "the model's context") + "), found " +
-                  std::to_string(held) + " in the cache + " + std::to_string(prompt) +
-                  " of the prompt + " + std::to_string(more) + " new");
+void Generator::Impl::check_room(const Request& request, std::int64_t prompt) const {
+  check_fit({.context = model->config().context,
+             .capacity = request.cache      ? request.cache->capacity()
+                         : request.snapshot ? request.snapshot.capacity()
+                                            : KvCache::kUnlimited,
+             .held = request.cache ? request.cache->length() : 0,
+             .prompt = prompt,
+             .more = request.max_new_tokens});
 }
 
 Generator::Generator(std::shared_ptr<const Model> model, const GeneratorOptions& options) {
@@ -309,42 +303,46 @@ Generator::Generator(std::shared_ptr<const Model> model, const GeneratorOptions&
 Generator::~Generator() = default;
 
 Result Generator::generate(const Request& request, const StreamCallback& stream) {
-  const auto called = Run::Clock::now();
-  check_call(impl_->mark, request, static_cast<bool>(stream));
-  const AnswerOptions options = impl_->answer_options(request);
-  const TokenIds prompt = impl_->tokenize(request);
-  check_ids(request.cache_ids, impl_->model->config().vocab_size, "cache_ids");
-  impl_->check_fit(request, std::ssize(prompt));
-  const AnswerCaches answers{impl_->options.answer_cache, impl_->options.semantic_cache};
-  if (answers.any() && may_reuse_answer(request, options)) {
-    return reuse_answer(answers, *impl_->model, request, options, prompt, stream,
-                        [&](const Request& own) { return generate(own, stream); });
+  return impl_->generate(request, stream, Run::Clock::now());
+}
+
+Result Generator::Impl::generate(const Request& request, const StreamCallback& stream,
+                                 Run::Clock::time_point called) {
+  check_call(mark, request, static_cast<bool>(stream));
+  const AnswerOptions answer = answer_options(request);
+  const TokenIds prompt = tokenize(request);
+  check_ids(request.cache_ids, model->config().vocab_size, "cache_ids");
+  check_room(request, std::ssize(prompt));
+  const AnswerCaches caches{options.answer_cache, options.semantic_cache};
+  if (caches.any() && may_reuse_answer(request, answer)) {
+    return reuse_answer(caches, *model, request, answer, prompt, stream,
+                        [&](const Request& own) { return generate(own, stream, called); });
   }
 
   // Where a text's pages are not those of longer ones, marks keep nothing.
   std::vector<TokenMark> marks;
-  if (impl_->prompts != nullptr && std::ssize(prompt) <= impl_->reusable_tokens()) {
-    marks = token_marks(impl_->chat, request, prompt);
+  if (prompts != nullptr && std::ssize(prompt) <= reusable_tokens()) {
+    marks = token_marks(chat, request, prompt);
   }
-  const Admission::Seat seat(impl_->admission, request.n, request.deadline);
+  const Admission::Seat seat(admission, request.n, request.deadline);
   if (request.snapshot) {
-    return impl_->run_from_snapshot(request.snapshot, request, options, prompt, stream, called);
+    return run_from_snapshot(request.snapshot, request, answer, prompt, stream, called);
   }
   if (!marks.empty()) {
-    return impl_->run_with_marks(request, options, prompt, marks, stream, called);
+    return run_with_marks(request, answer, prompt, marks, stream, called);
   }
-  if (!request.cache && request.prefix_cache && impl_->prefixes != nullptr &&
-      std::ssize(prompt) <= impl_->reusable_tokens()) {
-    return impl_->run_with_prefixes(request, options, prompt, stream, called);
+  if (!request.cache && request.prefix_cache && prefixes != nullptr &&
+      std::ssize(prompt) <= reusable_tokens()) {
+    return run_with_prefixes(request, answer, prompt, stream, called);
   }
-  if (const Snapshot known = impl_->shared_snapshot(request, prompt, 0)) {
-    return impl_->run_from_snapshot(known, request, options, prompt, stream, called);
+  if (const Snapshot known = shared_snapshot(request, prompt, 0)) {
+    return run_from_snapshot(known, request, answer, prompt, stream, called);
   }
   std::optional<DynamicCache> own;
-  if (!request.cache) own.emplace(impl_->model->kv_spec());
+  if (!request.cache) own.emplace(model->kv_spec());
   KvCache& cache = own ? *own : *request.cache;
-  Run run(*impl_->model, request, options, prompt, 0, cache, stream);
-  impl_->scheduler.drive(run, static_cast<bool>(stream), request.deadline);
+  Run run(*model, request, answer, prompt, 0, cache, stream);
+  scheduler.drive(run, static_cast<bool>(stream), request.deadline);
   return run.finish(called);
 }
 
@@ -361,11 +359,11 @@ Snapshot Generator::prefill_from(const Snapshot& from, const Request& request,
   }
   if (cache && from) refuse("snapshot", "expected none beside a cache");
   const TokenIds prompt = impl_->tokenize(request, false);
-  impl_->check_fit(0,
-                   cache  ? cache->capacity()
-                   : from ? from.capacity()
-                          : KvCache::kUnlimited,
-                   std::ssize(prompt), 0);
+  check_fit({.context = impl_->model->config().context,
+             .capacity = cache  ? cache->capacity()
+                         : from ? from.capacity()
+                                : KvCache::kUnlimited,
+             .prompt = std::ssize(prompt)});
   return prefill_to_snapshot(
       {*impl_->model, impl_->threads, impl_->options.prefill_chunk, impl_->reusable_tokens()}, from,
       request, prompt, std::move(cache));
@@ -375,10 +373,10 @@ std::vector<float> Generator::next_logits(const Request& request) {
   check_call(impl_->mark, request, false);
   if (request.cache) refuse("cache", "expected none");
   const TokenIds prompt = impl_->tokenize(request);
-  impl_->check_fit(request, std::ssize(prompt));
+  impl_->check_room(request, std::ssize(prompt));
   DynamicCache cache(impl_->model->kv_spec());
   const at::Tensor logits = quire::prefill(*impl_->model, impl_->threads, prompt, cache,
-                                           impl_->options.prefill_chunk, std::nullopt)
+                                           impl_->options.prefill_chunk, nullptr)
                                 .cpu();
   const float* begin = logits.const_data_ptr<float>();
   return {begin, begin + logits.numel()};

@@ -71,14 +71,16 @@ Request KnowledgeCache::Impl::reading() const {
   return request;
 }
 
-// None if there is no file, or one of other documents or of another model.
+// None if there is no file, or one of other documents or of another model. Texts that a tokenizer
+// takes for one another are still others: questions continue the text.
 Snapshot KnowledgeCache::Impl::load(const TokenIds& ids) const {
   std::error_code ignored;
   if (options.snapshot.empty() || !std::filesystem::exists(options.snapshot, ignored)) return {};
   try {
     Snapshot found =
         Snapshot::load(options.snapshot, *generator->model(), {.scope = options.scope});
-    return std::ranges::equal(found.ids(), ids) ? found : Snapshot();
+    const bool same = std::ranges::equal(found.ids(), ids) && (chat || found.text() == documents);
+    return same ? found : Snapshot();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
     return {};

@@ -115,13 +115,13 @@ class Starter {
     start_.why = {.reason = reason, .at = start_.reused, .field = kField};
   }
 
-  // False if the deadline came first.
+  // False if the request was over first.
   bool read_up_to(std::int64_t tokens) {
     if (tokens == start_.length) return true;
     const at::Tensor logits =
         prefill(asked_.model, asked_.threads,
                 first(tokens).subspan(static_cast<std::size_t>(start_.length)), *start_.cache,
-                asked_.chunk, asked_.request.deadline);
+                asked_.chunk, &asked_.request);
     start_.length = start_.cache->length();
     if (!logits.defined()) return false;
     const at::Tensor host = logits.cpu();

@@ -18,7 +18,8 @@ Snapshot PromptCache::prefill(Generator& generator, const Request& request,
     const bool whole = match.snapshot && match.snapshot.ids().size() == ids.size() &&
                        match.tokens == std::ssize(ids);
     if (whole && match.snapshot.text() == request.prompt) return match.snapshot;
-    from = std::move(match.snapshot);
+    const bool fits = match.snapshot && std::ssize(ids) <= match.snapshot.capacity();
+    if (fits) from = std::move(match.snapshot);
   }
   Snapshot snapshot = generator.prefill_from(from, request, std::move(cache));
   put(content_key(snapshot), snapshot);

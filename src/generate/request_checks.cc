@@ -3,6 +3,7 @@
 
 #include <quire/error.h>
 
+#include <algorithm>
 #include <string>
 
 namespace quire {
@@ -46,6 +47,19 @@ void check_request(const Request& request, bool streamed) {
                             " ids as the cache holds, found " +
                             std::to_string(request.cache_ids.size()));
   }
+}
+
+void check_fit(const Fit& fit) {
+  const std::int64_t room = std::min(fit.context, fit.capacity);
+  // Compared without a sum that could overflow.
+  const std::int64_t text = fit.held + fit.prompt;
+  if (text <= room && fit.more <= room - text) return;
+  throw Error(ErrorCode::kContextOverflow, "max_new_tokens",
+              "expected at most " + std::to_string(room) + " tokens (" +
+                  (room < fit.context ? "the cache's capacity" : "the model's context") +
+                  "), found " + std::to_string(fit.held) + " in the cache + " +
+                  std::to_string(fit.prompt) + " of the prompt + " + std::to_string(fit.more) +
+                  " new");
 }
 
 void check_ids(std::span<const TokenId> ids, std::int64_t vocab, std::string_view field) {

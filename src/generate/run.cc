@@ -19,20 +19,20 @@ double per_second(std::int64_t count, double ms) {
   return ms > 0 ? static_cast<double>(count) * 1000 / ms : 0;
 }
 
-bool late(const std::optional<Run::Clock::time_point>& deadline) {
-  return deadline && Run::Clock::now() >= *deadline;
-}
-
 }  // namespace
 
+bool is_over(const Request& request) {
+  return request.cancel.stop_requested() ||
+         (request.deadline && Run::Clock::now() >= *request.deadline);
+}
+
 at::Tensor prefill(const Model& model, ThreadPool& threads, std::span<const TokenId> prompt,
-                   KvCache& cache, std::int64_t chunk,
-                   std::optional<std::chrono::steady_clock::time_point> deadline) {
+                   KvCache& cache, std::int64_t chunk, const Request* request) {
   const std::int64_t count = std::ssize(prompt);
   const std::int64_t length = cache.length() + count;
   at::Tensor logits;
   for (std::int64_t first = 0; first < count; first += chunk) {
-    if (late(deadline)) return {};
+    if (request != nullptr && is_over(*request)) return {};
     const std::int64_t size = std::min(chunk, count - first);
     const bool last = first + size == count;
     const Sequence sequence{
@@ -62,6 +62,7 @@ Run::Run(const Model& model, const Request& request, const AnswerOptions& option
     : prompt_(prompt),
       reused_(reused),
       read_(reused),
+      cancel_(request.cancel),
       cache_(cache),
       rollback_(cache),
       length_(cache.length() + unread()) {
@@ -129,7 +130,8 @@ void Run::begin(std::span<float> logits) {
 void Run::expire() {
   expired_ = unread() > 0;
   if (expired_) rollback_.now();
-  for (Decoding& answer : answers_) answer.end(FinishReason::kDeadline);
+  const FinishReason reason = cancelled() ? FinishReason::kCancelled : FinishReason::kDeadline;
+  for (Decoding& answer : answers_) answer.end(reason);
 }
 
 Result Run::finish(Clock::time_point called) {

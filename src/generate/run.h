@@ -21,11 +21,13 @@ namespace quire {
 
 class ThreadPool;
 
+// Its time is up, or it was cancelled.
+bool is_over(const Request& request);
+
 // Feeds `prompt` to the model in chunks and returns the logits [1, V] after it; an undefined tensor
-// if `deadline` came first.
+// if `request`, where one is given, was over first.
 at::Tensor prefill(const Model& model, ThreadPool& threads, std::span<const TokenId> prompt,
-                   KvCache& cache, std::int64_t chunk,
-                   std::optional<std::chrono::steady_clock::time_point> deadline);
+                   KvCache& cache, std::int64_t chunk, const Request* request);
 
 // One request while it runs, pass by pass: the prompt in chunks, a fork for each answer but the
 // first, then all answers that go on. It says what to compute, and is given the logits.
@@ -64,7 +66,10 @@ class Run {
   // Throws what the sampler and the callback throw: the run can then only be destroyed.
   void take(float* logits, std::int64_t vocab);
 
-  // Its time is up. There may still be something to compute.
+  // The request was cancelled.
+  bool cancelled() const { return cancel_.stop_requested(); }
+
+  // Its time is up, or it was cancelled. There may still be something to compute.
   void expire();
 
   // What came of it; the cache is the caller's again. `called`: where its time counts from.
@@ -97,6 +102,7 @@ class Run {
   std::int64_t reused_;
   std::int64_t read_;
   std::int64_t chunk_ = 0;  // of the prompt, planned
+  const std::stop_token cancel_;
   KvCache& cache_;
   Rollback rollback_;
   std::int64_t length_;                          // with the whole prompt

@@ -150,7 +150,7 @@ void Scheduler::make_pass(const Member& me, Lock& lock) {
       member->slow = true;
       decoding = true;
     } else if (member->state == kReady) {
-      const bool late = member->deadline && start >= *member->deadline;
+      const bool late = member->run.cancelled() || (member->deadline && start >= *member->deadline);
       member->state = late && !member->expired ? kExpire : kInPass;
       member->expired = late;
       if (member->state == kExpire) {

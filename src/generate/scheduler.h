@@ -46,7 +46,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Carries the run to its end. When the deadline passes, the run expires between two passes.
+  // Carries the run to its end. When the deadline passes or the request is cancelled, the run
+  // expires between two passes.
   // Throws what the run throws, or the model at its sequences; others are not concerned.
   void drive(Run& run, bool streams, const Deadline& deadline);
 

@@ -29,7 +29,7 @@ Snapshot prefill_to_snapshot(const Reading& reading, const Snapshot& from, const
   if (reused < std::ssize(prompt)) {
     const auto fresh = std::span(prompt).subspan(static_cast<std::size_t>(reused));
     const at::Tensor logits =
-        prefill(reading.model, reading.threads, fresh, *cache, reading.chunk, std::nullopt).cpu();
+        prefill(reading.model, reading.threads, fresh, *cache, reading.chunk, nullptr).cpu();
     const float* begin = logits.const_data_ptr<float>();
     parts.logits.assign(begin, begin + logits.numel());
   }

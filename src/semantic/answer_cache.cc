@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/saturate.h"
 #include "semantic/answer_table.h"
 #include "semantic/checked_bytes.h"
 #include "semantic/single_flight.h"
@@ -110,7 +111,9 @@ struct AnswerCache::Impl {
     if (!is_reusable(answer)) return false;
     if (!ttl) ttl = options.ttl;
     Kept kept{.answer = answer, .stored = now()};
-    if (ttl) kept.expires = kept.stored + checked(*ttl);
+    if (ttl) {
+      kept.expires = milliseconds(saturating_sum(kept.stored.count(), checked(*ttl).count()));
+    }
     levels.put(key, std::move(kept));
     ++stored;
     return true;
@@ -148,8 +151,8 @@ CachedAnswer AnswerCache::get_or_compute(
     CachedAnswer answer{compute()};
     const bool kept = impl_->keep(key, answer, ttl);
     answer.computed = true;
-    // What may not be stored is nobody else's answer.
-    return {std::move(answer), kept};
+    const bool shared = kept || is_cut_off(answer);
+    return {std::move(answer), shared};
   };
   auto outcome = impl_->flights.run(key, deadline, work);
   CachedAnswer answer;

@@ -36,21 +36,25 @@ AnswerFile::AnswerFile(const std::filesystem::path& path, const EncoderMark& mar
     : name_(path.string()), dimension_(mark.probe.size()), database_(path, 0) {
   // Held until the file is closed: what memory holds is all there is.
   database_.run("PRAGMA locking_mode = EXCLUSIVE");
+  const bool is_new = is_empty();  // and nobody else's, whose file is left as it is
   database_.run("PRAGMA journal_mode = WAL");
   database_.run("PRAGMA synchronous = NORMAL");
   SqliteTransaction transaction(database_, "BEGIN IMMEDIATE");
-  const std::int64_t application = database_.integer("PRAGMA application_id");
-  const std::int64_t tables = database_.integer("SELECT count(*) FROM sqlite_schema");
-  if (application == 0 && tables == 0) {
+  if (is_new) {
     prepare();
     SqliteStatement insert(database_, "INSERT INTO encoder VALUES (?1, ?2)");
     insert.bind(1, bytes_of(mark.name)).bind(2, std::as_bytes(std::span(mark.probe))).run();
-  } else if (application != kApplication) {
-    throw Error(ErrorCode::kInvalidArgument, name_,
-                "expected a semantic cache's file, found another program's database");
   }
   check(mark);
   transaction.commit();
+}
+
+bool AnswerFile::is_empty() {
+  const std::int64_t application = database_.integer("PRAGMA application_id");
+  if (application == kApplication) return false;
+  if (application == 0 && database_.integer("SELECT count(*) FROM sqlite_schema") == 0) return true;
+  throw Error(ErrorCode::kInvalidArgument, name_,
+              "expected a semantic cache's file, found another program's database");
 }
 
 void AnswerFile::prepare() {

@@ -49,6 +49,8 @@ class AnswerFile {
   void verify(const std::vector<std::uint64_t>& ids);
 
  private:
+  // Whether nothing is in it yet. Throws Error for another program's database.
+  bool is_empty();
   void prepare();
   void check(const EncoderMark& mark);
   [[noreturn]] void corrupt(const std::string& problem) const;

@@ -43,10 +43,19 @@ std::size_t AnswerEntry::bytes() const {
   return total;
 }
 
+WallTime expiry_of(WallTime from, std::chrono::milliseconds ttl) {
+  const auto left = std::chrono::floor<std::chrono::milliseconds>(WallTime::max() - from);
+  return ttl < left ? from + ttl : WallTime::max();
+}
+
 bool is_reusable(const StoredAnswer& answer) {
   const bool whole =
       answer.finish_reason == FinishReason::kEos || answer.finish_reason == FinishReason::kStop;
   return whole && !(answer.response.empty() && answer.ids.empty());
+}
+
+bool is_cut_off(const StoredAnswer& answer) {
+  return answer.finish_reason == FinishReason::kLength && !answer.response.empty();
 }
 
 std::string exact_key(const std::string& prompt, const TokenIds& ids) {
@@ -172,12 +181,24 @@ void AnswerTable::take_out(AnswerPartition& from, std::size_t row) {
     ranks_.erase(rank);
   }
   owner_.erase(id);
-  if (from.entries.empty()) drop_partition(from);
+  if (from.entries.empty()) drop_if_bare(from);
 }
 
 // An empty scope with nothing to remember goes, so that many scopes come and go in bounded memory.
-void AnswerTable::drop_partition(const AnswerPartition& partition) {
-  if (partition.guards || partition.stats.semantic_errors.reported > 0) return;
+void AnswerTable::drop_if_bare(const AnswerPartition& partition) {
+  if (!partition.guards && partition.stats.semantic_errors.reported == 0) drop(partition);
+}
+
+bool AnswerTable::forget_empty() {
+  std::vector<const AnswerPartition*> empty;
+  for (const auto& [name, partition] : partitions_) {
+    if (partition->entries.empty() && !partition->guards) empty.push_back(partition.get());
+  }
+  for (const AnswerPartition* partition : empty) drop(*partition);
+  return !empty.empty();
+}
+
+void AnswerTable::drop(const AnswerPartition& partition) {
   partition_bytes_ -= sizeof(AnswerPartition) + kPartitionOverhead + 2 * bytes_of(partition.scope);
   vector_bytes_ -= partition.vectors.bytes();
   partitions_.erase(partitions_.find(*partition.name));
@@ -196,7 +217,7 @@ void AnswerTable::touch(AnswerEntry& entry, WallTime now, bool sliding) {
   rank(entry);
   if (!sliding || !entry.expires) return;
   const WallTime before = *entry.expires;
-  entry.expires = now + *entry.ttl;
+  entry.expires = expiry_of(now, *entry.ttl);
   replace(expiries_, {before, entry.id}, {*entry.expires, entry.id});
 }
 

@@ -26,6 +26,9 @@ namespace quire {
 
 using WallTime = std::chrono::system_clock::time_point;
 
+// ttl after `from`, or the end of time where that is later.
+WallTime expiry_of(WallTime from, std::chrono::milliseconds ttl);
+
 // What the entry's hits taught.
 struct Learned {
   double wrong_score = -2;  // the highest that was reported wrong
@@ -57,6 +60,9 @@ struct AnswerEntry {
 
 // Whole and not empty: others may have it.
 bool is_reusable(const StoredAnswer& answer);
+
+// Ended by its limit of tokens: it is not kept, but whoever waits for the same has it too.
+bool is_cut_off(const StoredAnswer& answer);
 
 // What the exact level compares.
 std::string exact_key(const std::string& prompt, const TokenIds& ids);
@@ -106,6 +112,8 @@ class AnswerTable {
   void touch(AnswerEntry& entry, WallTime now, bool sliding);
 
   std::optional<std::uint64_t> next_to_evict(std::optional<std::uint64_t> but) const;
+  // Scopes without entries go, and what was reported of them. False if there are none.
+  bool forget_empty();
   std::vector<std::uint64_t> expired(WallTime now) const;
   std::vector<std::uint64_t> tagged(std::string_view tag) const;
   std::vector<std::uint64_t> all() const;
@@ -118,7 +126,8 @@ class AnswerTable {
 
   void rank(const AnswerEntry& entry);
   void take_out(AnswerPartition& from, std::size_t row);
-  void drop_partition(const AnswerPartition& partition);
+  void drop_if_bare(const AnswerPartition& partition);
+  void drop(const AnswerPartition& partition);
 
   std::size_t dimension_;
   SemanticEviction eviction_;

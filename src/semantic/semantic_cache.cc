@@ -91,8 +91,8 @@ SemanticResult SemanticCache::get_or_compute(
                                   .ids = query.ids,
                                   .scope = query.scope,
                                   .keep = keep});
-    // What may not be stored is nobody else's answer.
-    return {std::move(answer), id.has_value()};
+    const bool shared = id.has_value() || is_cut_off(answer);
+    return {std::move(answer), shared};
   };
   auto outcome = impl_->flights.run(key, deadline, work);
   result.waited = outcome.waited;

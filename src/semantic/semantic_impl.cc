@@ -245,7 +245,7 @@ std::optional<std::uint64_t> SemanticCache::Impl::store(const SemanticEntry& giv
   entry.normal = normalized_question(given.prompt);
   entry.stored = now();
   entry.ttl = given.keep.ttl ? given.keep.ttl : options.ttl;
-  if (entry.ttl) entry.expires = entry.stored + *entry.ttl;
+  if (entry.ttl) entry.expires = expiry_of(entry.stored, *entry.ttl);
   const auto alone = static_cast<std::int64_t>(
       entry.bytes() + static_cast<std::size_t>(embedder->dimension()) * sizeof(float));
   if (alone > options.max_bytes) return std::nullopt;
@@ -272,14 +272,16 @@ std::optional<std::uint64_t> SemanticCache::Impl::store(const SemanticEntry& giv
 }
 
 // Evicts until the bounds hold; the entry just stored goes last, and only when it alone is too
-// much.
+// much. Before it go the scopes that have no entries.
 void SemanticCache::Impl::make_room(std::uint64_t kept) {
   const auto over = [&] {
     return table_.bytes() > options.max_bytes ||
            (options.max_entries > 0 && table_.entries() > options.max_entries);
   };
   while (over() && table_.entries() > 0) {
-    const std::uint64_t victim = table_.next_to_evict(kept).value_or(kept);
+    const auto next = table_.next_to_evict(kept);
+    if (!next && table_.forget_empty()) continue;
+    const std::uint64_t victim = next.value_or(kept);
     ++table_.partition_of(victim).stats.evicted;
     ++totals_.evicted;
     drop({&victim, 1});

@@ -46,7 +46,8 @@ SentenceEncoder::SentenceEncoder(const std::filesystem::path& path, const Encode
 }
 
 std::string SentenceEncoder::name() const {
-  const std::filesystem::path whole = std::filesystem::absolute(path_).lexically_normal();
+  std::error_code ignored;
+  const std::filesystem::path whole = std::filesystem::absolute(path_, ignored).lexically_normal();
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 

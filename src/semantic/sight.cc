@@ -39,6 +39,10 @@ Sight see(const Embedder& embedder, const std::string& text) {
     sight.blind = SemanticMiss::kEmptyText;
     return sight;
   }
+  if (!sight.reading.said.whole) {
+    sight.blind = SemanticMiss::kTooLong;
+    return sight;
+  }
   Embedding embedding;
   try {
     embedding = embedder.embed_in_detail(text);

@@ -287,12 +287,14 @@ void mark_capitals(std::vector<Word>& words) {
 
 Utterance read_utterance(std::string_view text) {
   std::string valid = to_valid_utf8(text);
-  if (valid.size() > kMostRead) {
+  const bool whole = valid.size() <= kMostRead;
+  if (!whole) {
     std::size_t cut = kMostRead;
     while ((static_cast<unsigned char>(valid[cut]) & 0xC0U) == 0x80U) --cut;
     valid.resize(cut);
   }
   Utterance utterance;
+  utterance.whole = whole;
   utterance.text = plain_marks(valid);
   utterance.quoted = quotations(utterance.text);
   Reader(utterance.words).read(utterance.text);

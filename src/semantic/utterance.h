@@ -40,6 +40,7 @@ struct Utterance {
   std::string text;
   std::vector<Word> words;
   std::vector<std::string> quoted;  // what stands in quotation marks, lower case
+  bool whole = true;                // false: the text goes on after kMostRead
 };
 
 // Text after these many bytes is not read.

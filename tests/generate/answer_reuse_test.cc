@@ -157,6 +157,44 @@ TEST(AnswerReuse, ScopesComeFromTheConversation) {
   EXPECT_EQ(query_of(*model, request, options, {1}).prompt, "Parts");
 }
 
+TEST(AnswerReuse, WhatStandsBesideAQuestionIsPartOfTheScope) {
+  const auto model = smollm2();
+  const AnswerOptions options;
+  const auto scope = [&](const std::vector<Message>& messages) {
+    Request request;
+    request.messages = messages;
+    request.reuse = AnswerReuse{};
+    return query_of(*model, request, options, {1, 2}).scope;
+  };
+  const auto last = [&](const char* fields) { return scope({{"user", "Who am I?", fields}}); };
+  const SemanticScope plain = scope({{"user", "Who am I?"}});
+  EXPECT_EQ(last(R"({"cache_control": {"type": "ephemeral"}})"), plain);
+  EXPECT_NE(last(R"({"name": "alice"})"), plain);
+  EXPECT_NE(last(R"({"name": "alice"})"), last(R"({"name": "bob"})"));
+  const auto parts = [&](const char* fields) { return scope({{"user", "", fields}}); };
+  EXPECT_EQ(parts(R"({"content": [{"type": "text", "text": "Who am I?"}]})"), plain);
+  EXPECT_NE(parts(R"({"content": [{"type": "text", "text": "Who am I?"}, {"type": "image"}]})"),
+            plain);
+  const Message system{"system", "Be brief."};
+  const Message hello{"user", "Hello."};
+  const Message question{"user", "Who am I?"};
+  EXPECT_NE(scope({system, hello, question}), scope({hello, system, question}));
+}
+
+TEST(AnswerReuse, IdsThatEndAnAnswerAreNotTextsThatDo) {
+  const auto model = smollm2();
+  Request request;
+  request.prompt = "Count.";
+  request.reuse = AnswerReuse{};
+  const auto sampling = [&](const std::vector<TokenId>& eos, const std::vector<std::string>& stop) {
+    AnswerOptions options;
+    options.eos = eos;
+    options.stop = stop;
+    return query_of(*model, request, options, {1}).scope.sampling;
+  };
+  EXPECT_NE(sampling({2}, {"3"}), sampling({2, 3}, {}));
+}
+
 struct Streamed {
   Result result;
   std::vector<std::string> chunks;

@@ -94,6 +94,26 @@ TEST(Knowledge, IsKeptFromRunToRun) {
   fs::remove_all(folder);
 }
 
+// Questions continue the text, so that equal ids without it will not do.
+TEST(Knowledge, AFileWithoutItsTextIsReadAnew) {
+  const fs::path file = fs::path(::testing::TempDir()) / "quire_knowledge_ids";
+  Generator generator(smollm2());
+  const KnowledgeOptions options = {.texts = {kManual}, .chat = false, .snapshot = file};
+  fs::remove(file);
+  const TokenIds ids = [&] {
+    const KnowledgeCache manual(generator, options);
+    const std::span<const TokenId> read = manual.snapshot().ids();
+    return TokenIds(read.begin(), read.end());
+  }();
+  Request by_ids;
+  by_ids.ids = ids;
+  generator.prefill(by_ids).save(file);
+  const KnowledgeCache manual(generator, options);
+  EXPECT_FALSE(manual.loaded());
+  EXPECT_EQ(manual.ask("How to reset it?", settings()).usage.cached_tokens, manual.length());
+  fs::remove(file);
+}
+
 TEST(Knowledge, LivesInAnyCache) {
   Generator generator(smollm2());
   const KvSpec& spec = smollm2()->kv_spec();

@@ -7,6 +7,8 @@
 #include <quire/static_cache.h>
 
 #include <atomic>
+#include <chrono>
+#include <optional>
 
 #include "tests/generate/counting_cache.h"
 #include "tests/generate/models.h"
@@ -21,6 +23,12 @@ Request prompt(const std::string& text) {
   request.prompt = text;
   request.max_new_tokens = 6;
   request.logprobs = 1;
+  return request;
+}
+
+Request streamed_prompt(const std::string& text) {
+  Request request = prompt(text);
+  request.ignore_eos = true;
   return request;
 }
 
@@ -75,6 +83,44 @@ TEST(PromptCache, StandsBehindAGenerator) {
   Request other = prompt("Say it.");
   EXPECT_EQ(generator.generate(other).usage.cached_tokens, 0);
   EXPECT_GT(generator.generate(other).cache.reused.total(), 0) << "by the prefix cache";
+}
+
+// What goes on from a snapshot gives the prefix cache nothing that others could wait for.
+TEST(PromptCache, WhoeverIsServedHoldsNobodyUp) {
+  PromptCache prompts;
+  Generator generator(smollm2(), {.prompt_cache = &prompts});
+  const std::string text = kPrefix + " " + kPrefix + " " + kPrefix;
+  ASSERT_GT(std::ssize(prompts.prefill(generator, prompt(text)).ids()), 32);
+  std::optional<Result> inner;
+  generator.generate(streamed_prompt(text + " Name one ocean."), [&](std::string_view) {
+    if (inner) return Stream::kContinue;
+    Request other = streamed_prompt(text + " Name one sea.");
+    other.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    inner = generator.generate(other);
+    return Stream::kContinue;
+  });
+  ASSERT_TRUE(inner);
+  EXPECT_EQ(inner->finish_reason, FinishReason::kLength);
+}
+
+TEST(PromptCache, ASnapshotWithoutRoomIsPassedOver) {
+  PromptCache prompts;
+  Generator generator(smollm2(), {.prompt_cache = &prompts});
+  Generator cold(smollm2(), {.prefix_cache_bytes = 0});
+  const std::int64_t p = std::ssize(generator.prefill(prompt(kPrefix)).ids());
+  prompts.prefill(
+      generator, prompt(kPrefix),
+      std::make_unique<StaticCache>(smollm2()->kv_spec(), StaticCacheOptions{.max_length = p + 8}));
+  Request request = prompt(kPrefix + " Name one ocean.");
+  request.prefix_cache = false;
+  request.max_new_tokens = 3;
+  EXPECT_EQ(generator.generate(request).cache.reused.snapshot, p);
+  request.max_new_tokens = 40;
+  const Result result = generator.generate(request);
+  EXPECT_EQ(result.cache.reused.snapshot, 0);
+  EXPECT_EQ(result.ids, cold.generate(request).ids);
+  const std::string longer = kPrefix + " Name one ocean, one sea, one lake and one river.";
+  EXPECT_EQ(prompts.prefill(generator, prompt(longer)).text(), longer);
 }
 
 TEST(PromptCache, NamedSnapshotsAreContinued) {

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <future>
 #include <random>
 #include <thread>
@@ -20,6 +19,7 @@
 
 #include "tests/generate/concurrent.h"
 #include "tests/generate/models.h"
+#include "tests/generate/watched_cache.h"
 
 namespace quire {
 namespace {
@@ -30,37 +30,9 @@ using test::kModel;
 using test::random_ids;
 using test::request_of;
 using test::tiny_model;
+using test::WatchedCache;
 using testing::Each;
 using testing::Le;
-
-// A caller's own cache that tells of every pass.
-class WatchedCache final : public KvCache {
- public:
-  using Watch = std::function<void(std::int64_t tokens)>;  // 0: the pass is over
-
-  WatchedCache(std::unique_ptr<KvCache> cache, Watch watch)
-      : cache_(std::move(cache)), watch_(std::move(watch)) {}
-
-  std::int64_t length() const override { return cache_->length(); }
-  void truncate(std::int64_t n) override { cache_->truncate(n); }
-  std::unique_ptr<KvCache> clone() const override {
-    return std::make_unique<WatchedCache>(cache_->clone(), watch_);
-  }
-  void prepare(std::int64_t n) override {
-    cache_->prepare(n);
-    watch_(n);
-  }
-  void attend(const Attention& attention) override { cache_->attend(attention); }
-  void commit() override {
-    cache_->commit();
-    watch_(0);
-  }
-  void rollback() override { cache_->rollback(); }
-
- private:
-  std::unique_ptr<KvCache> cache_;
-  Watch watch_;
-};
 
 // --- Many requests of every kind.
 

@@ -19,6 +19,11 @@ namespace {
 
 using testing::FakeEmbedder;
 
+std::string bytes_of_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 class AnswerFileTest : public ::testing::Test {
  protected:
   AnswerFileTest() {
@@ -162,8 +167,10 @@ TEST_F(AnswerFileTest, OtherFilesAreRefused) {
   EXPECT_EQ(code_of([&] { SemanticCache answers(fake(), options()); }), ErrorCode::kCorrupt);
   std::filesystem::remove(file());
   Sqlite(file(), 0).run("CREATE TABLE other (a)");
+  const std::string before = bytes_of_file(file());
   EXPECT_EQ(code_of([&] { SemanticCache answers(fake(), options()); }),
             ErrorCode::kInvalidArgument);
+  EXPECT_EQ(bytes_of_file(file()), before) << "another program's file is left as it is";
 }
 
 TEST_F(AnswerFileTest, DamagedRowsAreFound) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <quire/answer_cache.h>
 #include <quire/semantic_cache.h>
 
 #include <chrono>
@@ -100,14 +101,18 @@ TEST(SemanticCache, AnswersThatAreNoneAreNotStored) {
 TEST(SemanticCache, BlindTextsSkipTheSemanticLevelForACountedReason) {
   SemanticCache answers(fake(), {.threshold = 0.5});
   answers.store(kStored, "a");
+  std::string long_tail;  // longer than the guards read
+  for (int i = 0; i < 6000; ++i) long_tail += " mo";
   const std::pair<std::string, SemanticMiss> texts[] = {
       {std::string(kNear) + " UNKNOWN", SemanticMiss::kUnknownTokens},
       {std::string(kNear) + " LONG", SemanticMiss::kTooLong},
+      {kNear + long_tail, SemanticMiss::kTooLong},
       {std::string(kNear) + " NAN", SemanticMiss::kBadNumber},
       {" \t\n", SemanticMiss::kEmptyText}};
   for (const auto& [text, miss] : texts) {
+    const std::int64_t before = answers.stats().misses[static_cast<int>(miss)];
     EXPECT_EQ(answers.lookup(text).miss, miss) << text;
-    EXPECT_EQ(answers.stats().misses[static_cast<int>(miss)], 1) << text;
+    EXPECT_EQ(answers.stats().misses[static_cast<int>(miss)], before + 1) << text;
     // Such a text is still found as itself, and by no neighbour.
     ASSERT_TRUE(answers.store(text, "b"));
     EXPECT_EQ(answers.lookup(text)->level, AnswerSource::kExact) << text;
@@ -201,6 +206,16 @@ TEST(SemanticCache, EntriesExpireAndReturnTheirMemory) {
   EXPECT_EQ(answers.stats().bytes, empty);
 }
 
+TEST(SemanticCache, ATimeToLiveBeyondAllTimesIsForEver) {
+  SemanticCache answers(fake(), {.ttl = milliseconds::max(), .sliding_ttl = true});
+  answers.store(kStored, "a");
+  EXPECT_TRUE(answers.lookup(kStored));
+  EXPECT_TRUE(answers.lookup(kStored));
+  AnswerCache equal({.ttl = milliseconds::max()});
+  equal.store({.prompt = kStored, .answer = {.response = "a"}});
+  EXPECT_TRUE(equal.lookup({.prompt = kStored}));
+}
+
 TEST(SemanticCache, ASlidingTtlStartsAgainAtEachHit) {
   Clock clock;
   SemanticCache answers(fake(),
@@ -257,6 +272,20 @@ TEST(SemanticCache, BytesAreBounded) {
   EXPECT_TRUE(answers.lookup("q499", {.vary = std::to_string(499 % 7)}));
   answers.clear();
   EXPECT_EQ(answers.stats().bytes, 0);
+}
+
+TEST(SemanticCache, ReportsOnScopesWithoutEntriesGoBeforeTheLastEntry) {
+  constexpr std::int64_t kMost = 16 << 10;
+  SemanticCache answers(fake(), {.threshold = 0.5, .max_bytes = kMost});
+  for (int i = 0; i < 60; ++i) {
+    const SemanticScope scope{.vary = std::string(100, 'v') + std::to_string(i)};
+    const auto id = answers.store(kStored, "a", scope);
+    ASSERT_TRUE(id) << i;
+    ASSERT_TRUE(answers.lookup(kNear, scope));
+    EXPECT_TRUE(answers.report_right(*id));
+    EXPECT_LE(answers.stats().bytes, kMost);
+    answers.clear();
+  }
 }
 
 TEST(SemanticCache, TagsInvalidate) {

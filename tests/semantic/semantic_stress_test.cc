@@ -48,6 +48,27 @@ TEST(SemanticCache, ConcurrentEqualMissesComputeOnce) {
   EXPECT_EQ(runs, 1);
 }
 
+TEST(SemanticCache, AnAnswerThatIsCutOffServesThoseWhoWaitForIt) {
+  SemanticCache answers(fake());
+  std::atomic<int> runs{0};
+  std::promise<void> all_ask;
+  const std::shared_future<void> asked = all_ask.get_future().share();
+  const auto ask = [&] {
+    return answers.get_or_compute({.prompt = kStored}, [&](const SemanticLookup&) {
+      ++runs;
+      asked.wait();
+      return StoredAnswer{.response = "cut", .ids = {4}, .finish_reason = FinishReason::kLength};
+    });
+  };
+  std::vector<std::future<SemanticResult>> callers;
+  for (int i = 0; i < 8; ++i) callers.push_back(std::async(std::launch::async, ask));
+  std::this_thread::sleep_for(milliseconds(100));
+  all_ask.set_value();
+  for (auto& caller : callers) EXPECT_EQ(caller.get().response, "cut");
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(answers.stats().entries, 0) << "later ones compute it";
+}
+
 TEST(SemanticCache, AFailedLeaderIsFollowedByTheNextWaiter) {
   SemanticCache answers(fake());
   std::atomic<int> runs{0};

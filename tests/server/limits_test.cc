@@ -20,13 +20,6 @@ namespace {
 const std::string kChat = "/v1/chat/completions";
 const httplib::Headers kAnthropicHeaders = {{"anthropic-version", "2023-06-01"}};
 
-// An answer that takes a while.
-Json long_body() {
-  Json body = chat_body("Go on and on.", 900);
-  body["ignore_eos"] = true;
-  return body;
-}
-
 // A file with a text, gone at the end.
 class TextFile {
  public:
@@ -108,6 +101,9 @@ TEST(ServerErrors, BadChatsAre400WithAMessage) {
   expect_400(with("stream_options", {{"include_usage", true}}), "stream_options");
   expect_400(with("logit_bias", {{"5", 10}}), "logit_bias");
   expect_400(with("frequency_penalty", 0.5), "frequency_penalty");
+  expect_400(with("best_of", 3), "best_of");
+  expect_400(with("cache_salt", std::string(257, 's')), "cache_salt");
+  expect_400(with("tool_choice", "required"), "tool_choice");
   expect_400(with("response_format", {{"type", "json_object"}}), "response_format");
   expect_400(chat_body(std::string(2000, 'x')), "context");
   EXPECT_EQ(server.post(kChat, with("max_tokens", 1024)).json.at("error").at("code"),
@@ -353,47 +349,12 @@ TEST(ServerEnd, StoppingCancelsWhatRunsBeyondItsGrace) {
   EXPECT_FALSE(server.client().Get("/health"));
 }
 
-TEST(ServerEnd, APortThatIsTakenIsAnError) {
-  TestServer server;
-  try {
-    server::HttpServer second(server.engine(), {.port = server.http().port()});
-    FAIL() << "expected an error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kIo);
-  }
-}
-
-TEST(ServerPage, IsOneFileWithoutOutsideResources) {
-  TestServer server;
-  const httplib::Result page = server.client().Get("/");
-  ASSERT_TRUE(page);
-  EXPECT_TRUE(page->get_header_value("Content-Type").starts_with("text/html"));
-  EXPECT_EQ(page->body.find("src="), std::string::npos);
-  EXPECT_EQ(page->body.find("<link"), std::string::npos);
-  EXPECT_EQ(page->body.find("url("), std::string::npos);
-  EXPECT_NE(page->body.find("</html>"), std::string::npos);
-  EXPECT_TRUE(server.client().Head("/"));
-}
-
-TEST(ServerMetrics, CountTokensBySource) {
-  TestServer server;
-  const Json body = chat_body(std::string(200, 'x'));
-  const int prompt = server.post(kChat, body).json.at("usage").at("prompt_tokens");
-  EXPECT_EQ(server.metric("quire_prompt_tokens_total{source=\"computed\"}"), prompt);
-  server.post(kChat, body);
-  EXPECT_EQ(server.metric("quire_prompt_tokens_total{source=\"computed\"}"), prompt + 1);
-  EXPECT_EQ(server.metric("quire_prompt_tokens_total{source=\"memory\"}") +
-                server.metric("quire_prompt_tokens_total{source=\"copied\"}"),
-            prompt - 1);
-  EXPECT_EQ(server.metric("quire_misses_total{reason=\"cold\"}"), 1);
-  EXPECT_EQ(server.metric("quire_replies_total{route=\"/v1/chat/completions\",status=\"200\"}"), 2);
-  EXPECT_EQ(server.metric("quire_first_token_seconds_count"), 2);
-  EXPECT_EQ(server.metric("quire_requests_active"), 0);
-  std::istringstream lines(server.get_text("/metrics"));
-  for (std::string line; std::getline(lines, line);) {
-    const bool comment = line.starts_with("# HELP quire_") || line.starts_with("# TYPE quire_");
-    EXPECT_TRUE(comment || line.starts_with("quire_")) << line;
-  }
+TEST(ServerEnd, StoppingCancelsSeveralAnswersToo) {
+  TestServer server({}, {.grace = std::chrono::milliseconds(1)});
+  server.engine().cancel_all();
+  Json body = long_body();
+  body["n"] = 4;
+  EXPECT_EQ(server.post(kChat, body).status, 503);
 }
 
 }  // namespace

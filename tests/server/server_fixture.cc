@@ -125,6 +125,12 @@ Json chat_body(const std::string& question, int max_tokens) {
           {"temperature", 0}};
 }
 
+Json long_body() {
+  Json body = chat_body("Go on and on.", 900);
+  body["ignore_eos"] = true;
+  return body;
+}
+
 Json ended_chat_body(TestServer& server, const std::string& question,
                      const httplib::Headers& headers) {
   Json body = chat_body(question);

@@ -62,6 +62,9 @@ Json chat_body(const std::string& question, int max_tokens = 16);
 Json ended_chat_body(TestServer& server, const std::string& question,
                      const httplib::Headers& headers = {});
 
+// A chat whose answer takes a while.
+Json long_body();
+
 // The contents of a stream of chat chunks, joined.
 std::string joined_content(const std::vector<Event>& events, std::size_t index = 0);
 
