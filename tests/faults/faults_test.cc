@@ -22,6 +22,16 @@ TEST_F(Faults, Generate) {
            }});
 }
 
+// A pool that cannot start all of its threads ends those that it has.
+TEST_F(Faults, AGeneratorOfSeveralThreads) {
+  survive({kMemoryCalls}, {[] {},
+                           [&] {
+                             Generator fresh(model_, {.threads = 4});
+                             EXPECT_EQ(fresh.generate(request_of(2)).ids, reference_ids(2));
+                           },
+                           [](bool) {}});
+}
+
 TEST_F(Faults, GenerateOnACacheOfTheCallers) {
   const auto pool = std::make_shared<PagePool>(model_->kv_spec());
   DynamicCache cache(pool);
