@@ -134,7 +134,7 @@ Result Generator::Impl::run_with_prefixes(const Request& request, const AnswerOp
     if (!whole && prefixes->options().logits_bytes > 0) last.assign(logits.begin(), logits.end());
   });
   if (whole) run.start(match.logits());
-  scheduler.drive(run, static_cast<bool>(stream), request.deadline);
+  scheduler.drive(run, static_cast<bool>(stream));
   Result result = run.finish(called);
   result.usage.cached_tokens = match.reused_tokens();
   result.cache.reused = match.reused();
@@ -163,7 +163,7 @@ Result Generator::Impl::run_from_snapshot(const Snapshot& snapshot, const Reques
   const SnapshotStart start = start_from(snapshot, prompt, reusable_tokens());
   Run run(*model, request, answer, prompt, start.reused, *start.cache, stream);
   if (start.reused == std::ssize(prompt)) run.start(start.logits);
-  scheduler.drive(run, static_cast<bool>(stream), request.deadline);
+  scheduler.drive(run, static_cast<bool>(stream));
   Result result = run.finish(called);
   result.usage.cached_tokens = start.reused;
   result.cache.reused.snapshot = start.reused;
@@ -185,7 +185,7 @@ Result Generator::Impl::run_with_marks(const Request& request, const AnswerOptio
   const Run::Clock::duration spent = Run::Clock::now() - started;
   Run run(*model, request, answer, prompt, start.length, *start.cache, stream);
   if (start.length == std::ssize(prompt)) run.start(start.logits);
-  scheduler.drive(run, static_cast<bool>(stream), request.deadline);
+  scheduler.drive(run, static_cast<bool>(stream));
   Result result = run.finish(called);
   report(start, match ? &*match : nullptr, spent, result);
   if (start.by_prefix) store(*match, request, prompt, result, *start.cache, {});
@@ -342,7 +342,7 @@ Result Generator::Impl::generate(const Request& request, const StreamCallback& s
   if (!request.cache) own.emplace(model->kv_spec());
   KvCache& cache = own ? *own : *request.cache;
   Run run(*model, request, answer, prompt, 0, cache, stream);
-  scheduler.drive(run, static_cast<bool>(stream), request.deadline);
+  scheduler.drive(run, static_cast<bool>(stream));
   return run.finish(called);
 }
 

@@ -59,10 +59,10 @@ void Run::Rollback::now() {
 Run::Run(const Model& model, const Request& request, const AnswerOptions& options,
          std::span<const TokenId> prompt, std::int64_t reused, KvCache& cache,
          const StreamCallback& stream)
-    : prompt_(prompt),
+    : request_(request),
+      prompt_(prompt),
       reused_(reused),
       read_(reused),
-      cancel_(request.cancel),
       cache_(cache),
       rollback_(cache),
       length_(cache.length() + unread()) {
@@ -130,7 +130,8 @@ void Run::begin(std::span<float> logits) {
 void Run::expire() {
   expired_ = unread() > 0;
   if (expired_) rollback_.now();
-  const FinishReason reason = cancelled() ? FinishReason::kCancelled : FinishReason::kDeadline;
+  const bool cancelled = request_.cancel.stop_requested();
+  const FinishReason reason = cancelled ? FinishReason::kCancelled : FinishReason::kDeadline;
   for (Decoding& answer : answers_) answer.end(reason);
 }
 

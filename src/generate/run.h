@@ -66,10 +66,9 @@ class Run {
   // Throws what the sampler and the callback throw: the run can then only be destroyed.
   void take(float* logits, std::int64_t vocab);
 
-  // The request was cancelled.
-  bool cancelled() const { return cancel_.stop_requested(); }
+  bool is_over() const { return quire::is_over(request_); }
 
-  // Its time is up, or it was cancelled. There may still be something to compute.
+  // It is over, and ends. There may still be something to compute.
   void expire();
 
   // What came of it; the cache is the caller's again. `called`: where its time counts from.
@@ -98,11 +97,11 @@ class Run {
   void begin(std::span<float> logits);
   Result report() const;
 
+  const Request& request_;
   std::span<const TokenId> prompt_;
   std::int64_t reused_;
   std::int64_t read_;
   std::int64_t chunk_ = 0;  // of the prompt, planned
-  const std::stop_token cancel_;
   KvCache& cache_;
   Rollback rollback_;
   std::int64_t length_;                          // with the whole prompt

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "kernels/thread_pool.h"
@@ -31,7 +32,6 @@ struct Scheduler::Member {
 
   Run& run;
   const bool streams;
-  const Deadline& deadline;
   State state = State::kReady;
   bool expired = false;
   bool slow = false;  // its callback outlasted the grace lately: nobody waits for it
@@ -90,10 +90,10 @@ Scheduler::Scheduler(const Model& model, ThreadPool& threads, const Options& opt
     : model_(model), threads_(threads), options_(options) {}
 Scheduler::~Scheduler() = default;
 
-void Scheduler::drive(Run& run, bool streams, const Deadline& deadline) {
+void Scheduler::drive(Run& run, bool streams) {
   using enum Member::State;
   if (run.done()) return;
-  Member me{run, streams, deadline};
+  Member me{run, streams};
   Lock lock(mutex_);
   std::optional<Membership> membership(std::in_place, *this, me);
   while (me.state != kDone) {
@@ -150,9 +150,9 @@ void Scheduler::make_pass(const Member& me, Lock& lock) {
       member->slow = true;
       decoding = true;
     } else if (member->state == kReady) {
-      const bool late = member->run.cancelled() || (member->deadline && start >= *member->deadline);
-      member->state = late && !member->expired ? kExpire : kInPass;
-      member->expired = late;
+      const bool over = member->run.is_over();
+      member->state = over && !member->expired ? kExpire : kInPass;
+      member->expired = over;
       if (member->state == kExpire) {
         member->wake.notify_one();
       } else {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "generate/run.h"
@@ -34,8 +33,6 @@ class ThreadPool;
 // Thread-safety: drive may be called from any thread, with distinct runs.
 class Scheduler {
  public:
-  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
-
   struct Options {
     std::int64_t chunk;         // tokens of prompts a pass, at most
     std::int64_t shared_chunk;  // the same while others decode
@@ -46,10 +43,9 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Carries the run to its end. When the deadline passes or the request is cancelled, the run
-  // expires between two passes.
+  // Carries the run to its end. When it is over before that, it expires between two passes.
   // Throws what the run throws, or the model at its sequences; others are not concerned.
-  void drive(Run& run, bool streams, const Deadline& deadline);
+  void drive(Run& run, bool streams);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -6,11 +6,17 @@
 
 namespace quire {
 
-// a + b, or the largest number where that is more: of times that are to be "never".
-// REQUIRES: b >= 0.
+// a + b and a * b, or the largest number where that is more: of times that are to be "never", and
+// of sizes that a file claims. REQUIRES: neither is negative.
 constexpr std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  return a > kMost - b ? kMost : a + b;
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
+constexpr std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
+                                                : product;
 }
 
 }  // namespace quire

@@ -2,8 +2,8 @@
 #include <quire/inspect.h>
 
 #include <algorithm>
-#include <limits>
 
+#include "io/saturate.h"
 #include "model/cpu_matrix.h"
 #include "model/encoder_files.h"
 #include "model/model_files.h"
@@ -14,17 +14,6 @@ namespace quire {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
-
-// Of numbers that are not negative: a file may claim any context, so the largest stands for more.
-std::int64_t product(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
-}
-
-std::int64_t sum(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  return __builtin_add_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
-}
 
 std::int64_t element_bytes(DType dtype) { return dtype == DType::kF32 ? 4 : 2; }
 
@@ -91,13 +80,13 @@ std::int64_t estimated_bytes(const ModelInfo& info, std::int64_t context) {
     const std::int64_t kept = layer.window > 0 ? std::min(layer.window, context) : context;
     const std::int64_t token =
         2 * layer.kv_heads * layer.head_dim * element_bytes(info.kv_spec.dtype);
-    kv = sum(kv, product(kept, token));
+    kv = saturating_sum(kv, saturating_product(kept, token));
   }
   const std::int64_t widths = 3 * config.hidden +
                               2 * (config.heads + config.kv_heads) * config.head_dim +
                               2 * std::max(config.intermediate, config.expert_intermediate);
   const std::int64_t pass = std::min(context, kPassTokens) * widths * kFloat;
-  return sum(sum(info.weight_bytes, kv), pass + config.vocab_size * kFloat);
+  return saturating_sum(saturating_sum(info.weight_bytes, kv), pass + config.vocab_size * kFloat);
 }
 
 }  // namespace quire
